@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every target first installs what it lacks (third_party/install.sh), so each works on a fresh machine.
+#
+#   make demo      the demonstration: two small applications of our own, profiled and compared
+#   make test      all tests that need no real application, engine or scheduler
+#   make real      tests against real applications and engines
+#   make bench     our own cost
+#   make lint      static checks and formatting
+#   make darwin    cross-build for macOS arm64 and the core's tests under emulation
+#   make install   PREFIX=/usr/local DESTDIR=
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.NOTPARALLEL:
+.PHONY: all demo test real bench lint darwin install
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+JOBS := $(shell getconf _NPROCESSORS_ONLN)
+
+# $(call build,preset,extra configure arguments)
+define build
+	@echo "== build $(1)"
+	@cmake --preset $(1) $(2) --log-level=WARNING
+	@cmake --build --preset $(1) -j $(JOBS)
+endef
+
+all:
+	@third_party/install.sh build
+	$(call build,release)
+
+demo:
+	@third_party/install.sh demo
+	$(call build,release)
+	@scenarios/demo/run.sh
+
+test:
+	@third_party/install.sh test
+	$(call build,debug)
+	@tests/run.sh build/debug core live contracts lua cli
+	$(call build,core)
+	@tests/run.sh build/core core
+
+real:
+	@third_party/install.sh real
+	$(call build,release)
+	@tests/real/run.sh
+
+bench:
+	@test -x tests/bench/run.sh || { echo "make bench: tests/bench/run.sh does not exist" >&2; exit 2; }
+	@third_party/install.sh bench
+	$(call build,release)
+	@tests/bench/run.sh
+
+lint:
+	@third_party/install.sh lint
+	@tools/lint.sh
+
+darwin:
+	@third_party/install.sh darwin
+	@cmake/darwin/build.sh
+
+install:
+	@third_party/install.sh build
+	$(call build,release,-DCMAKE_INSTALL_PREFIX=$(PREFIX))
+	@DESTDIR=$(DESTDIR) cmake --install build/release

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# C tests: each tests/<folder>/test_*.c is one executable and one ctest (live: two).
+
+include(FindPkgConfig)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+file(GLOB PP_SUPPORT_SOURCES CONFIGURE_DEPENDS tests/support/*.c)
+add_library(pp_test_support INTERFACE)
+if(PP_SUPPORT_SOURCES)
+    add_library(pp_test_support_objects STATIC ${PP_SUPPORT_SOURCES})
+    target_include_directories(pp_test_support_objects PUBLIC tests/support)
+    target_link_libraries(pp_test_support_objects PUBLIC pp_core_private PkgConfig::CMOCKA)
+    target_link_libraries(pp_test_support INTERFACE pp_test_support_objects)
+endif()
+target_link_libraries(pp_test_support INTERFACE pp_core_private PkgConfig::CMOCKA)
+target_compile_definitions(pp_test_support INTERFACE
+    CMOCKA_NO_DEPRECATION_WARNINGS # cmocka 2 deprecates what 1.1.5 only has
+    PP_TEST_SUPERVISOR="${CMAKE_BINARY_DIR}/pairperf-supervisor"
+    PP_TEST_BUILD_DIR="${CMAKE_BINARY_DIR}"
+    PP_TEST_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+
+function(pp_register_test name label)
+    add_test(NAME ${name} COMMAND ${ARGN})
+    set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 60 SKIP_RETURN_CODE 77)
+endfunction()
+
+function(pp_add_c_tests label)
+    file(GLOB sources CONFIGURE_DEPENDS tests/${label}/test_*.c)
+    foreach(source IN LISTS sources)
+        get_filename_component(stem "${source}" NAME_WE)
+        set(target ${label}_${stem})
+        add_executable(${target} "${source}")
+        target_link_libraries(${target} PRIVATE pp_test_support)
+        set_target_properties(${target} PROPERTIES
+            OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/${label}")
+        if(TARGET pairperf-supervisor)
+            add_dependencies(${target} pairperf-supervisor)
+        endif()
+        pp_register_test(${label}.${stem} ${label} ${target})
+        if(label STREQUAL "live")
+            # Once more as on a stock Debian 12 kernel: every newer primitive switched off.
+            pp_register_test(${label}.${stem}_6_1 ${label} ${target})
+            set_property(TEST ${label}.${stem}_6_1 PROPERTY ENVIRONMENT PP_KERNEL=6.1)
+            set_property(TEST ${label}.${stem} ${label}.${stem}_6_1 PROPERTY RUN_SERIAL ON)
+        endif()
+    endforeach()
+endfunction()
+
+pp_add_c_tests(core)
+pp_add_c_tests(live)
+
+# An outside program against the library as it is installed; builds its own copy.
+add_test(NAME contracts.outside
+    COMMAND "${CMAKE_SOURCE_DIR}/tests/contracts/run.sh" "${CMAKE_SOURCE_DIR}" "${CMAKE_C_COMPILER}")
+set_tests_properties(contracts.outside PROPERTIES LABELS contracts TIMEOUT 300)

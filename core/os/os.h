@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAIRPERF_OS_H
+#define PAIRPERF_OS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pairperf/proc.h"
+#include "pairperf/status.h"
+
+/* The host, decoded: all that the tracker, the stop machine and the supervisor loop may ask of a
+ * system. One implementation per system in core/os/, one per test in tests/ (fakes, simulator).
+ *
+ * Rules that every implementation keeps:
+ *  - only wait() may block;
+ *  - a failed read is a typed status (pp_status_from_errno), never a zero and never an empty list;
+ *  - a list is delivered whole or the call fails with PP_E_ENUMERATION (a full buffer means
+ *    "maybe short": grow and retry within a bound);
+ *  - no signal to pid <= 1 or group <= 1; no signal to an identity that was not validated in the
+ *    same call.
+ */
+
+typedef struct pp_now {
+    int64_t t_ns;    /* stops while the machine sleeps (Linux MONOTONIC, macOS UPTIME_RAW) */
+    int64_t cont_ns; /* keeps counting in sleep (Linux BOOTTIME, macOS MONOTONIC_RAW) */
+    int64_t wall_ns; /* since the epoch, UTC; for display only */
+} pp_now;
+
+/* What wait() woke for; any combination, none = the deadline passed. */
+typedef struct pp_events {
+    bool child;            /* some child changed state: observe and look for adopted ones */
+    bool channel_readable; /* or closed: recv tells */
+    bool channel_writable;
+    bool output_readable; /* a captured stdout/stderr has data: drain_output() */
+    bool timer;           /* the deadline passed */
+} pp_events;
+
+typedef struct pp_pid_list {
+    int32_t *pids;
+    size_t count;
+    size_t capacity;
+} pp_pid_list;
+
+/* Frees the list's memory and empties it; NULL is fine. */
+void pp_pid_list_done(pp_pid_list *list);
+/* Appends; PP_E_NOMEM when memory is short. */
+pp_status pp_pid_list_add(pp_pid_list *list, int32_t pid);
+
+typedef enum pp_output_mode { PP_OUTPUT_NULL = 0, PP_OUTPUT_CAPTURE } pp_output_mode;
+
+/* The command to start. Strings belong to the caller and must stay valid during the call. */
+typedef struct pp_command {
+    const char *path;        /* executable, absolute */
+    char *const *argv;       /* NULL-terminated */
+    char *const *envp;       /* NULL-terminated; used as it is */
+    const char *cwd;         /* absolute */
+    pp_output_mode output;   /* NULL: both discarded; CAPTURE: to files in the run directory */
+    const char *stdout_name; /* CAPTURE: file names inside the run directory, created 0600 */
+    const char *stderr_name;
+    uint64_t output_cap_bytes; /* per stream; what is beyond is read, counted and dropped */
+} pp_command;
+
+typedef struct pp_output_state {
+    uint64_t stdout_bytes, stderr_bytes; /* seen, kept or not */
+    bool stdout_truncated, stderr_truncated;
+    pp_status failure; /* PP_OK, or why a kept file could not be written */
+} pp_output_state;
+
+typedef struct pp_os {
+    void *ctx;
+
+    pp_status (*now)(void *ctx, pp_now *ret_now, pp_error *reterr);
+    /* Sleeps until something of pp_events happens or t_ns reaches deadline_ns. */
+    pp_status (*wait)(void *ctx, int64_t deadline_ns, bool want_writable, pp_events *ret_events,
+                      pp_error *reterr);
+
+    /* Channel to the harness, non-blocking. PP_E_AGAIN: nothing now. PP_E_CLOSED: it is gone. */
+    pp_status (*channel_send)(void *ctx, const void *bytes, size_t size, size_t *ret_sent,
+                              pp_error *reterr);
+    pp_status (*channel_recv)(void *ctx, void *bytes, size_t capacity, size_t *ret_received,
+                              pp_error *reterr);
+
+    /* Starts the leader in a process group of its own. On failure op and sys_errno name the step
+     * of the child that failed ("chdir", "execve", ...) and nothing is left behind. */
+    pp_status (*spawn)(void *ctx, const pp_command *command, pp_proc_id *ret_id, pp_error *reterr);
+
+    /* Did this child of ours exit? Never reaps. PP_OK + *ret_exit: yes. PP_E_AGAIN: it lives.
+     * PP_E_VANISHED: somebody else reaped it. Stopped is not exited. */
+    pp_status (*observe_exit)(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr);
+    /* Reaps exactly this child. *ret_write_bytes: what its reaping added to our own I/O counter
+     * (its whole life and that of the children it waited for), missing where unsupported. */
+    pp_status (*reap)(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_reading *ret_write_bytes,
+                      pp_error *reterr);
+    /* After everything known was reaped: PP_OK = the kernel says we have no child left (ECHILD);
+     * PP_E_AGAIN = there is one; PP_E_UNSUPPORTED where it would prove nothing (macOS). Reaps
+     * nothing. Only to be called once the leader is reaped. */
+    pp_status (*no_children_left)(void *ctx, pp_error *reterr);
+
+    /* Pids that may be gone by the time you look; identify() each. */
+    pp_status (*list_group)(void *ctx, int32_t pgid, pp_pid_list *ret_pids, pp_error *reterr);
+    pp_status (*list_children)(void *ctx, int32_t pid, pp_pid_list *ret_pids, pp_error *reterr);
+    /* Own children: the leader and, with adoption, orphans of its tree. Zombies included. */
+    pp_status (*list_own_children)(void *ctx, pp_pid_list *ret_pids, pp_error *reterr);
+
+    /* One validated look: token, place, token again. PP_E_STALE when it changed inside. */
+    pp_status (*identify)(void *ctx, int32_t pid, pp_proc_info *ret_info, pp_error *reterr);
+    /* The same for an identity seen before; PP_E_STALE when the number was reused. */
+    pp_status (*inspect)(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp_error *reterr);
+    /* Counters of a validated identity; single fields may be missing with their own reason.
+     * with_switches: per-thread reads, dear. The call fails only if the process as a whole is
+     * gone, stale or unreadable. */
+    pp_status (*usage)(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,
+                       pp_error *reterr);
+    pp_status (*memory)(void *ctx, pp_proc_id id, pp_memory *ret_memory, pp_error *reterr);
+    /* Drops what the host holds for an identity that will not be asked for again. */
+    void (*forget)(void *ctx, pp_proc_id id);
+
+    /* Re-validates the identity, then signals that process alone. */
+    pp_status (*signal)(void *ctx, pp_proc_id id, int signal_number, pp_error *reterr);
+    /* Signals the leader's group while the leader is alive or an unreaped zombie.
+     * PP_E_VANISHED: no such group. PP_E_DENIED: ambiguous, ask the membership first. */
+    pp_status (*signal_group)(void *ctx, pp_proc_id leader, int signal_number, pp_error *reterr);
+
+    /* Reads what captured pipes hold; *ret_state is the state so far. */
+    pp_status (*drain_output)(void *ctx, pp_output_state *ret_state, pp_error *reterr);
+    /* Appends bytes to a file in the run directory (made 0600); used when the harness is gone. */
+    pp_status (*save)(void *ctx, const char *name, const void *bytes, size_t size,
+                      pp_error *reterr);
+    /* Our own CPU in ns and resident bytes, for SMP-8. */
+    pp_status (*own_cost)(void *ctx, pp_reading *ret_cpu_ns, pp_reading *ret_rss_bytes,
+                          pp_error *reterr);
+
+    /* Facts found by trying: one call per index until PP_E_VANISHED. */
+    pp_status (*capability)(void *ctx, size_t index, const char **ret_name, pp_status *ret_state,
+                            int *ret_errno, const char **ret_consequence);
+    bool adopts;      /* orphans of the tree become our children (subreaper) */
+    const char *name; /* "linux", "darwin", "fake" */
+} pp_os;
+
+#endif
