@@ -18,6 +18,12 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 JOBS := $(shell getconf _NPROCESSORS_ONLN)
 
+ifeq ($(shell uname -s),Darwin) # Homebrew does not link these two into its prefix
+export PATH := $(shell brew --prefix lua@5.4)/bin:$(PATH)
+export OPENSSL_ROOT_DIR := $(shell brew --prefix openssl@3)
+export PKG_CONFIG_PATH := $(shell brew --prefix lua@5.4)/lib/pkgconfig:$(PKG_CONFIG_PATH)
+endif
+
 # $(call build,preset,extra configure arguments)
 define build
 	@echo "== build $(1)"

@@ -36,7 +36,7 @@ end
 local function literal(bytes)
   local lines = {}
   for line in bytes:gmatch("[^\n]*\n?") do
-    lines[#lines + 1] = '    "' .. line:gsub('[^ !#->@-%[%]-~]', escape) .. '"\n'
+    lines[#lines + 1] = '    "' .. line:gsub("[^ !#->@-%[%]-~]", escape) .. '"\n'
   end
   return table.concat(lines)
 end
@@ -55,7 +55,9 @@ local function emit(...)
   assert(out:write(...))
 end
 
-emit('/* SPDX-License-Identifier: Apache-2.0 */\n/* Written by tools/embed.lua. */\n#include "embedded.h"\n\n')
+emit(
+  '/* SPDX-License-Identifier: Apache-2.0 */\n/* Written by tools/embed.lua. */\n#include "embedded.h"\n\n'
+)
 for i, entry in ipairs(entries) do
   emit(("static const char file_%d[] =\n"):format(i), literal(read_file(entry.path)), ";\n\n")
 end
@@ -63,4 +65,6 @@ emit("const pp_embedded_file pp_embedded_files[] = {\n")
 for i, entry in ipairs(entries) do
   emit(('    { "%s", "%s", file_%d, sizeof file_%d - 1 },\n'):format(entry.name, entry.chunk, i, i))
 end
-emit("};\nconst size_t pp_embedded_count = sizeof pp_embedded_files / sizeof pp_embedded_files[0];\n")
+emit(
+  "};\nconst size_t pp_embedded_count = sizeof pp_embedded_files / sizeof pp_embedded_files[0];\n"
+)

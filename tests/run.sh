@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the named suites against one build directory, all of them even when one fails.
+#   tests/run.sh BUILD_DIR core|live|contracts|lua|cli...
+# Lua and CLI tests find the build through PP_TEST_BUILD_DIR and PP_TEST_SUPERVISOR, as C tests do.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+build=$(cd "$1" && pwd) || exit 1
+shift
+
+export PP_TEST_BUILD_DIR=$build
+export PP_TEST_SUPERVISOR=$build/pairperf-supervisor
+export PP_TEST_SOURCE_DIR=$PWD
+jobs=$(getconf _NPROCESSORS_ONLN)
+failed=()
+
+run_ctest() {
+    ctest --test-dir "$build" -L "^$1\$" -j "$jobs" --output-on-failure --no-tests=error
+}
+
+run_prove() { # interpreter words, then files
+    local interpreter=$1
+    shift
+    if [ ! -e "$1" ]; then
+        echo "no test files: $1" >&2
+        return 1
+    fi
+    prove -e "$interpreter" "$@" </dev/null
+}
+
+run_suite() {
+    case $1 in
+    core | live | contracts) run_ctest "$1" ;;
+    lua)
+        # Plain `busted` would run on whatever `lua` is, which its own package makes 5.1.
+        LUA_PATH="$PWD/lua/?.lua;$PWD/lua/?/init.lua;;" LUA_CPATH="$build/lua/?.so;;" \
+            run_prove "lua5.4 $(command -v busted) -o TAP" tests/lua/*_spec.lua
+        ;;
+    cli) run_prove bash tests/cli/*.sh ;;
+    *)
+        echo "unknown suite '$1'" >&2
+        return 2
+        ;;
+    esac
+}
+
+for suite in "$@"; do
+    echo "== tests: $suite (${build##*/})"
+    run_suite "$suite" || failed+=("$suite")
+done
+if [ ${#failed[@]} -gt 0 ]; then
+    echo "== failed: ${failed[*]}"
+    exit 1
+fi

@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what the named tasks need and this machine lacks; the only place that installs anything.
+#   third_party/install.sh [build|demo|test|lint|real|bench|valgrind|darwin]...
+# Debian: apt-get, as root or through sudo. macOS: Homebrew and LuaRocks. Lint also takes its pinned
+# npm tools, into third_party/npm/node_modules. See third_party/README.md for versions and licences.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+
+say() {
+    echo "install: $*"
+}
+
+die() {
+    echo "install: $*" >&2
+    exit 1
+}
+
+debian_packages() {
+    case $1 in
+    build)
+        echo gcc libc6-dev make cmake ninja-build pkg-config git
+        echo lua5.4 liblua5.4-dev lua-cjson lua-cjson-dev lua-argparse
+        echo libssl-dev libcurl4-openssl-dev libjansson-dev libjs-dygraphs
+        ;;
+    demo) echo libmicrohttpd-dev ;;
+    test) echo libmicrohttpd-dev libcmocka-dev lua-busted perl procps ;;
+    lint) echo libmicrohttpd-dev libcmocka-dev clang clang-tidy clang-format cppcheck lua-check shellcheck ;;
+    real) echo libmicrohttpd-dev chromium xvfb stress-ng slurmctld slurmd slurm-client munge ;;
+    bench) echo stress-ng ;;
+    valgrind) echo valgrind libc6-dbg ;;
+    darwin) echo clang lld qemu-user libc6-dev-arm64-cross libgcc-12-dev-arm64-cross ;;
+    *) die "unknown task '$1'" ;;
+    esac
+}
+
+brew_packages() {
+    case $1 in
+    build) echo cmake ninja pkg-config lua@5.4 luarocks openssl@3 jansson node ;;
+    demo) echo libmicrohttpd ;;
+    test) echo libmicrohttpd cmocka ;;
+    lint) echo llvm cppcheck luacheck shellcheck ;;
+    real) echo llama.cpp stress-ng ;;
+    bench) echo stress-ng ;;
+    *) die "the task '$1' is not available on macOS" ;;
+    esac
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        die "neither root nor sudo: run as root: $*"
+    fi
+}
+
+apt_get() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null
+}
+
+missing_debian_packages() {
+    local package
+    for package in "$@"; do
+        [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
+            echo "$package"
+    done
+}
+
+install_debian() {
+    local missing
+    mapfile -t missing < <(missing_debian_packages "$@")
+    [ ${#missing[@]} -gt 0 ] || return 0
+    say "apt-get install ${missing[*]}"
+    apt_get update
+    apt_get install -y --no-install-recommends "${missing[@]}"
+    changed=yes
+}
+
+install_brew() {
+    local package
+    for package in "$@"; do
+        brew list --versions "$package" >/dev/null && continue
+        say "brew install $package"
+        brew install "$package"
+        changed=yes
+    done
+}
+
+install_rocks() {
+    local rock
+    for rock in "$@"; do
+        luarocks --lua-version 5.4 show "$rock" >/dev/null 2>&1 && continue
+        say "luarocks install $rock"
+        luarocks --lua-version 5.4 --lua-dir "$(brew --prefix lua@5.4)" install "$rock"
+        changed=yes
+    done
+}
+
+# The system's Node, when it is new enough, may not be a package: ask the programs themselves.
+node_is_ready() {
+    command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)'
+}
+
+install_npm_tools() {
+    if [ "$here/npm/node_modules/.package-lock.json" -nt "$here/npm/package-lock.json" ]; then
+        return
+    fi
+    if ! node_is_ready 2>/dev/null; then
+        install_debian nodejs npm
+    fi
+    say "npm ci in third_party/npm"
+    (cd "$here/npm" && npm ci --ignore-scripts </dev/null)
+    touch "$here/npm/node_modules/.package-lock.json"
+    changed=yes
+}
+
+[ $# -gt 0 ] || set -- build
+tasks=(build "$@")
+changed=no
+
+case $(uname -s) in
+Linux)
+    command -v apt-get >/dev/null ||
+        die "no apt-get here; third_party/README.md lists what to install by hand"
+    packages=()
+    for task in "${tasks[@]}"; do
+        names=$(debian_packages "$task")
+        read -r -d '' -a words <<<"$names" || true
+        packages+=("${words[@]}")
+    done
+    install_debian "${packages[@]}"
+    ;;
+Darwin)
+    command -v brew >/dev/null || die "Homebrew is needed"
+    for task in "${tasks[@]}"; do
+        names=$(brew_packages "$task")
+        # shellcheck disable=SC2086 # a list of names
+        install_brew $names
+    done
+    install_rocks lua-cjson argparse busted
+    install_npm_tools # brings the chart library, too
+    ;;
+*) die "$(uname -s) is not supported" ;;
+esac
+
+for task in "${tasks[@]}"; do
+    case $task in lint) install_npm_tools ;; esac
+done
+[ "$changed" = yes ] || say "nothing missing for: $*"
