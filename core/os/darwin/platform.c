@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* macOS answers to platform.h. Nothing here keeps state. */
+#include "platform.h"
+
+#include <crt_externs.h>
+#include <errno.h>
+#include <limits.h>
+#include <mach-o/dyld.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_PER_S 1000000000
+
+int64_t pp_platform_mtime_ns(const struct stat *st) {
+    return (int64_t)st->st_mtimespec.tv_sec * NS_PER_S + st->st_mtimespec.tv_nsec;
+}
+
+pp_status pp_platform_set_mtime(int fd, int64_t mtime_ns, const char *name, pp_error *reterr) {
+    int64_t seconds = mtime_ns / NS_PER_S - (mtime_ns % NS_PER_S < 0);
+    struct timespec times[2] = {
+        { .tv_nsec = UTIME_OMIT },
+        { .tv_sec = (time_t)seconds, .tv_nsec = (long)(mtime_ns - seconds * NS_PER_S) },
+    };
+    if (futimens(fd, times) != 0)
+        return pp_fail(reterr, PP_E_SYS, errno, "futimens", "%s", name);
+    return PP_OK;
+}
+
+size_t pp_platform_stat_fields(const struct stat *st,
+                               pp_stat_field ret_fields[PP_STAT_FIELDS_MAX]) {
+    const pp_stat_field fields[] = {
+        { "birthtime_ns", (uint64_t)st->st_birthtimespec.tv_sec * NS_PER_S +
+                              (uint64_t)st->st_birthtimespec.tv_nsec },
+        { "blksize", (uint64_t)st->st_blksize },
+        { "blocks", (uint64_t)st->st_blocks },
+        { "dev", (uint64_t)st->st_dev },
+        { "flags", st->st_flags },
+        { "gen", st->st_gen },
+        { "gid", st->st_gid },
+        { "ino", st->st_ino },
+        { "mtime_ns", (uint64_t)pp_platform_mtime_ns(st) },
+        { "nlink", st->st_nlink },
+        { "rdev", (uint64_t)st->st_rdev },
+        { "size", (uint64_t)st->st_size },
+        { "uid", st->st_uid },
+    };
+    size_t count = sizeof fields / sizeof *fields;
+    for (size_t i = 0; i < count; i++)
+        ret_fields[i] = fields[i];
+    return count;
+}
+
+pp_status pp_platform_exe_path(char *ret_path, size_t size, pp_error *reterr) {
+    char path[PATH_MAX];
+    uint32_t capacity = sizeof path;
+    if (_NSGetExecutablePath(path, &capacity) != 0)
+        return pp_fail(reterr, PP_E_NOMEM, 0, "executable path", "longer than %zu", sizeof path);
+    char resolved[PATH_MAX];
+    if (!realpath(path, resolved))
+        return pp_fail(reterr, PP_E_SYS, errno, "realpath", "%s", path);
+    if (strlen(resolved) >= size)
+        return pp_fail(reterr, PP_E_NOMEM, 0, "executable path", "longer than %zu", size);
+    memcpy(ret_path, resolved, strlen(resolved) + 1);
+    return PP_OK;
+}
+
+char **pp_platform_environment(void) {
+    return *_NSGetEnviron();
+}

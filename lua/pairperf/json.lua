@@ -1,0 +1,3 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- Canonical JSON, the one form of evidence: see lua/meta/json.lua.
+return require("pairperf.core").json
