@@ -33,13 +33,14 @@ compiled_files() {
 }
 
 check_tidy() {
-    compiled_files | xargs -n 4 -P "$jobs" clang-tidy --quiet -p "$build" 2> >(grep -v 'warnings generated' >&2)
+    compiled_files | xargs -n 4 -P "$jobs" clang-tidy --quiet -p "$build" \
+        2> >(grep -vE 'warnings?( and [0-9]+ errors?)? generated\.$' >&2)
 }
 
 check_cppcheck() {
-    cppcheck --quiet --project="$build/compile_commands.json" --file-filter="$PWD/*" -i"$PWD/build" \
-        --enable=warning,performance,portability --inline-suppr --std=c11 --error-exitcode=1 \
-        --suppress=missingIncludeSystem --suppress='*:*/generated/*' -j "$jobs"
+    cppcheck --quiet --project="$build/compile_commands.json" -i"$PWD/$build/generated" \
+        --std=c11 --enable=warning,performance,portability --inline-suppr \
+        --error-exitcode=1 -j "$jobs"
 }
 
 checks=(files format stylua luacheck shellcheck coverage clang tidy cppcheck)

@@ -54,6 +54,11 @@ typedef struct pp_error {
 pp_status pp_fail(pp_error *reterr, pp_status status, int sys_errno, const char *op,
                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+#if defined(__clang_analyzer__) || defined(__CPPCHECK__)
+/* These do not look into other files: tell them that a failure is never PP_OK. */
+#define pp_fail(reterr, status, ...) (pp_fail(reterr, status, __VA_ARGS__), (status))
+#endif
+
 /* Puts "<what>: " in front of the detail of an error that is passed up. Returns its status. */
 pp_status pp_error_wrap(pp_error *reterr, const char *what);
 
