@@ -27,7 +27,7 @@ endif
 # $(call build,preset,extra configure arguments)
 define build
 	@echo "== build $(1)"
-	@cmake --preset $(1) $(2) --log-level=WARNING
+	@cmake --preset $(1) $(2) --log-level=WARNING >/dev/null
 	@cmake --build --preset $(1) -j $(JOBS)
 endef
 

@@ -22,7 +22,7 @@ target_compile_definitions(pp_test_support INTERFACE
 # What the other system's adapter does without that system is tested here, too, over scripted calls.
 if(PP_OS_DIR STREQUAL "linux")
     file(GLOB PP_OTHER_OS_SOURCES CONFIGURE_DEPENDS core/os/darwin/*.c)
-    list(FILTER PP_OTHER_OS_SOURCES EXCLUDE REGEX "_real[^/]*\\.c$")
+    list(FILTER PP_OTHER_OS_SOURCES EXCLUDE REGEX "/(.*_real|platform)\\.c$")
 else()
     file(GLOB PP_OTHER_OS_SOURCES CONFIGURE_DEPENDS core/os/linux/decode*.c)
 endif()

@@ -3,9 +3,9 @@
 --
 --   lua5.4 tools/coverage.lua [--check]      --check: only say whether the file is up to date
 --
--- The ids come from docs/requirements-ids.txt, the tests from marks in tests/: `proves: GRP-7, BOX-3`
--- in a comment at or just above a test. A test that is built here but can run only on a Mac says
--- `proves on macOS: ID`.
+-- The ids come from docs/requirements-ids.txt, the tests from marks in tests/, in a comment at or
+-- just above a test: `proves: GRP-7, BOX-3`. A test that is built here but can run only on a Mac
+-- says `proves on macOS: ID`.
 
 local IDS = "docs/requirements-ids.txt"
 local OUTPUT = "docs/requirements-coverage.md"

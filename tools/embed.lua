@@ -55,9 +55,8 @@ local function emit(...)
   assert(out:write(...))
 end
 
-emit(
-  '/* SPDX-License-Identifier: Apache-2.0 */\n/* Written by tools/embed.lua. */\n#include "embedded.h"\n\n'
-)
+emit("/* SPDX-License-Identifier: Apache-2.0 */\n/* Written by tools/embed.lua. */\n")
+emit('#include "embedded.h"\n\n')
 for i, entry in ipairs(entries) do
   emit(("static const char file_%d[] =\n"):format(i), literal(read_file(entry.path)), ";\n\n")
 end
