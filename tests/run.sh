@@ -25,7 +25,7 @@ run_prove() { # interpreter words, then files
         echo "no test files: $1" >&2
         return 1
     fi
-    prove -e "$interpreter" "$@" </dev/null
+    prove --failures --comments -e "$interpreter" "$@" </dev/null
 }
 
 run_suite() {
