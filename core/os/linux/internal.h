@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAIRPERF_LINUX_INTERNAL_H
+#define PAIRPERF_LINUX_INTERNAL_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+#include "decode.h"
+#include "host.h"
+#include "linux_sys.h"
+#include "os.h"
+
+/* Shared by the files of the Linux host and by nothing else. */
+
+#define PP_LINUX_PATH_MAX 64   /* "/proc/PID/task/TID/smaps_rollup" fits */
+#define PP_LINUX_FILE_MAX 8192 /* any single-record file of /proc */
+#define PP_LINUX_NS_PER_SECOND INT64_C(1000000000)
+
+/* Switches of one thread, as last seen. */
+typedef struct pp_linux_thread {
+    int32_t tid;
+    bool seen; /* in the current pass */
+    uint64_t voluntary, involuntary;
+} pp_linux_thread;
+
+typedef struct pp_linux_threads {
+    pp_linux_thread *items;
+    size_t count, capacity;
+    uint64_t ended_voluntary, ended_involuntary; /* of threads that are gone */
+} pp_linux_threads;
+
+/* What binds us to one process. All descriptors answer for that process or say ESRCH, whatever
+ * becomes of the number. */
+typedef struct pp_linux_handle {
+    pp_proc_id id;
+    int pidfd;
+    int stat_fd;
+    int statm_fd;
+    int io_fd; /* -1: not readable so far */
+    bool sigchld_ignored;
+    char comm[PP_LINUX_COMM_MAX]; /* when exe was read; a new one asks for a new look */
+    char exe[PP_EXE_MAX];
+    pp_linux_threads threads;
+} pp_linux_handle;
+
+typedef struct pp_linux_handles {
+    pp_linux_handle **items; /* by pid, ascending, one per pid */
+    size_t count, capacity;
+} pp_linux_handles;
+
+typedef enum pp_linux_fact {
+    PP_LINUX_FACT_PIDFD,
+    PP_LINUX_FACT_INODE,
+    PP_LINUX_FACT_GROUP_SIGNAL,
+    PP_LINUX_FACT_SUBREAPER,
+    PP_LINUX_FACT_CPU_CLOCK,
+    PP_LINUX_FACT_CHILDREN,
+    PP_LINUX_FACT_IO,
+    PP_LINUX_FACT_ROLLUP,
+    PP_LINUX_FACT_RSS,
+    PP_LINUX_FACT_NOFILE,
+    PP_LINUX_FACT_COUNT
+} pp_linux_fact;
+
+typedef struct pp_linux_capability {
+    const char *name;
+    pp_status state; /* PP_OK: works */
+    int sys_errno;
+    const char *consequence; /* "" when it works */
+} pp_linux_capability;
+
+/* One captured stream. */
+typedef struct pp_linux_stream {
+    int pipe_fd; /* -1: not captured or at its end */
+    int file_fd;
+    uint64_t kept;
+} pp_linux_stream;
+
+/* What open changed and close or the child gives back. */
+#define PP_LINUX_IGNORED_COUNT 7
+
+typedef struct pp_linux_saved {
+    struct sigaction actions[PP_LINUX_IGNORED_COUNT];
+    bool signals_changed, nofile_changed, subreaper_changed, slack_changed;
+    sigset_t mask;
+    struct rlimit nofile;
+    unsigned long slack_ns;
+} pp_linux_saved;
+
+typedef struct pp_linux_reader pp_linux_reader; /* memory.c */
+
+typedef struct pp_linux_host {
+    const pp_linux_sys *sys;
+    pp_host_options options;
+    uint64_t page_bytes;
+    uint64_t ticks_per_second;
+    pp_linux_saved saved;
+    pp_linux_capability facts[PP_LINUX_FACT_COUNT];
+    pp_linux_handles handles;
+
+    int proc_fd;    /* /proc, for scans */
+    int self_io_fd; /* -1 where unsupported */
+
+    int epoll_fd, signal_fd, timer_fd;
+    int64_t armed_ns; /* what timer_fd is set to */
+    bool channel_watched, channel_wants_writable;
+
+    bool spawned;
+    bool leader_reaped;
+    pp_proc_id leader;
+    int leader_pidfd; /* own copy: still addresses the group after the reap */
+    bool lent_terminal;
+
+    pp_linux_stream streams[2]; /* stdout, stderr */
+    uint64_t output_cap_bytes;
+    pp_output_state output;
+
+    pp_linux_reader *reader; /* NULL until the first memory() */
+} pp_linux_host;
+
+static inline bool pp__linux_has(const pp_linux_host *host, pp_linux_fact fact) {
+    return host->facts[fact].state == PP_OK;
+}
+
+/* Closes *fd if it is one, after marking it closed. */
+void pp__linux_close(const pp_linux_sys *sys, int *fd);
+
+/* file.c: whole small files. *ret_size < capacity; a full buffer is PP_E_MALFORMED. ENOENT means
+ * that the process is gone (PP_E_VANISHED). */
+pp_status pp__linux_pread_file(const pp_linux_sys *sys, int fd, const char *name, char *buf,
+                               size_t capacity, size_t *ret_size, pp_error *reterr);
+pp_status pp__linux_read_path(const pp_linux_sys *sys, const char *path, char *buf, size_t capacity,
+                              size_t *ret_size, pp_error *reterr);
+/* The status and error of a failed call on one process; result is the negative errno. */
+pp_status pp__linux_fail(pp_error *reterr, ssize_t result, const char *op, const char *path);
+/* Appends the numbers in a directory: pids or thread ids. A failed read is PP_E_ENUMERATION. */
+pp_status pp__linux_list_numbers(const pp_linux_sys *sys, int dir_fd, const char *path,
+                                 pp_pid_list *list, pp_error *reterr);
+/* Thread ids of a process. PP_E_VANISHED when it is gone. */
+pp_status pp__linux_list_threads(const pp_linux_sys *sys, int32_t pid, pp_pid_list *list,
+                                 pp_error *reterr);
+
+/* handle.c. A handle is valid until the next call that may drop it (get, find, drop). */
+pp_status pp__linux_handle_get(pp_linux_host *host, int32_t pid, pp_linux_handle **ret_handle,
+                               pp_linux_stat *ret_stat, pp_error *reterr);
+/* The handle of an identity seen before; opens one if need be. PP_E_STALE: number reused. */
+pp_status pp__linux_handle_find(pp_linux_host *host, pp_proc_id id, pp_linux_handle **ret_handle,
+                                pp_error *reterr);
+/* Reads the held stat. A process that is gone loses its handle (VANISHED or STALE). */
+pp_status pp__linux_handle_stat(pp_linux_host *host, pp_linux_handle *handle,
+                                pp_linux_stat *ret_stat, pp_error *reterr);
+/* PP_OK: still the same, unreaped process, so numbers read since the handle was found are its. */
+pp_status pp__linux_handle_validate(pp_linux_host *host, pp_linux_handle *handle, pp_error *reterr);
+void pp__linux_handle_drop(pp_linux_host *host, int32_t pid);
+void pp__linux_handles_done(pp_linux_host *host);
+
+/* switches.c: sums over the threads into *ret_usage; updates handle->sigchld_ignored. */
+void pp__linux_read_switches(pp_linux_host *host, pp_linux_handle *handle, pp_usage *ret_usage);
+
+/* child.c: the leader between fork and exec. */
+typedef struct pp_linux_child_plan {
+    const pp_command *command;
+    pid_t parent;
+    int stdio[3];  /* -1: keeps the supervisor's */
+    int report_fd; /* takes a pp_linux_child_failure */
+    bool take_terminal;
+    struct rlimit nofile;
+} pp_linux_child_plan;
+
+typedef enum pp_linux_step {
+    PP_LINUX_STEP_SETPGID = 1,
+    PP_LINUX_STEP_PDEATHSIG,
+    PP_LINUX_STEP_GETPPID,
+    PP_LINUX_STEP_TCSETPGRP,
+    PP_LINUX_STEP_DUP2,
+    PP_LINUX_STEP_CHDIR,
+    PP_LINUX_STEP_SETRLIMIT,
+    PP_LINUX_STEP_CLOSE_RANGE,
+    PP_LINUX_STEP_SIGPROCMASK,
+    PP_LINUX_STEP_EXECVE,
+    PP_LINUX_STEP_COUNT
+} pp_linux_step;
+
+typedef struct pp_linux_child_failure {
+    int step, sys_errno;
+} pp_linux_child_failure;
+
+_Noreturn void pp__linux_child(const pp_linux_child_plan *plan);
+const char *pp__linux_step_name(int step);
+
+/* probe.c: fills host->facts. Fails only for what nothing can replace. */
+pp_status pp__linux_probe(pp_linux_host *host, pp_error *reterr);
+/* Records what trying a capability returned: a negative errno, or success. */
+void pp__linux_record(pp_linux_host *host, pp_linux_fact fact, ssize_t result);
+
+/* wait.c */
+pp_status pp__linux_wait_open(pp_linux_host *host, pp_error *reterr);
+pp_status pp__linux_watch_stream(pp_linux_host *host, size_t stream, pp_error *reterr);
+void pp__linux_unwatch(pp_linux_host *host, int fd);
+
+/* output.c */
+pp_status pp__linux_open_kept_file(pp_linux_host *host, const char *name, int *ret_fd,
+                                   pp_error *reterr);
+void pp__linux_streams_close(pp_linux_host *host);
+
+/* memory.c */
+void pp__linux_reader_close(pp_linux_host *host);
+
+/* spawn.c: takes the terminal back from the leader's group, if it was lent. */
+void pp__linux_terminal_back(pp_linux_host *host);
+
+/* The functions of pp_os, by file. handle.c: */
+void pp__linux_forget(void *ctx, pp_proc_id id);
+/* process.c */
+pp_status pp__linux_identify(void *ctx, int32_t pid, pp_proc_info *ret_info, pp_error *reterr);
+pp_status pp__linux_inspect(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp_error *reterr);
+pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,
+                          pp_error *reterr);
+/* memory.c */
+pp_status pp__linux_memory(void *ctx, pp_proc_id id, pp_memory *ret_memory, pp_error *reterr);
+/* list.c */
+pp_status pp__linux_list_group(void *ctx, int32_t pgid, pp_pid_list *ret_pids, pp_error *reterr);
+pp_status pp__linux_list_children(void *ctx, int32_t pid, pp_pid_list *ret_pids, pp_error *reterr);
+pp_status pp__linux_list_own_children(void *ctx, pp_pid_list *ret_pids, pp_error *reterr);
+/* spawn.c */
+pp_status pp__linux_spawn(void *ctx, const pp_command *command, pp_proc_id *ret_id,
+                          pp_error *reterr);
+/* exit.c */
+pp_status pp__linux_observe_exit(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr);
+pp_status pp__linux_reap(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_reading *ret_write_bytes,
+                         pp_error *reterr);
+pp_status pp__linux_no_children_left(void *ctx, pp_error *reterr);
+/* signal.c */
+pp_status pp__linux_signal(void *ctx, pp_proc_id id, int signal_number, pp_error *reterr);
+pp_status pp__linux_signal_group(void *ctx, pp_proc_id leader, int signal_number, pp_error *reterr);
+/* wait.c */
+pp_status pp__linux_wait(void *ctx, int64_t deadline_ns, bool want_writable, pp_events *ret_events,
+                         pp_error *reterr);
+pp_status pp__linux_channel_send(void *ctx, const void *bytes, size_t size, size_t *ret_sent,
+                                 pp_error *reterr);
+pp_status pp__linux_channel_recv(void *ctx, void *bytes, size_t capacity, size_t *ret_received,
+                                 pp_error *reterr);
+/* output.c */
+pp_status pp__linux_drain_output(void *ctx, pp_output_state *ret_state, pp_error *reterr);
+pp_status pp__linux_save(void *ctx, const char *name, const void *bytes, size_t size,
+                         pp_error *reterr);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists are whole or they are failures. Processes that end during a pass are left out, which is
+ * true of them; a thread that ends during a pass hands its children to another thread that may
+ * have been read already, so that pass does not count and is repeated, within a bound. */
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    MAX_PASSES = 16,
+    CHILDREN_BYTES = 4096,
+    MAX_CHILDREN_BYTES = 64 * 1024 * 1024, /* more than all pids the kernel can number */
+};
+
+static pp_status deliver(pp_pid_list *from, pp_status status, pp_pid_list *ret_pids) {
+    if (status == PP_OK)
+        *ret_pids = *from;
+    else
+        pp_pid_list_done(from);
+    return status;
+}
+
+/* Every pid in /proc. */
+static pp_status list_all(pp_linux_host *host, pp_pid_list *list, pp_error *reterr) {
+    int result = host->sys->rewind(host->proc_fd);
+    if (result < 0)
+        return pp_fail(reterr, PP_E_ENUMERATION, -result, "lseek", "/proc");
+    return pp__linux_list_numbers(host->sys, host->proc_fd, "/proc", list, reterr);
+}
+
+pp_status pp__linux_list_group(void *ctx, int32_t pgid, pp_pid_list *ret_pids, pp_error *reterr) {
+    pp_linux_host *host = ctx;
+    pp_pid_list pids = { 0 };
+    pp_status status = list_all(host, &pids, reterr);
+    size_t kept = 0;
+    for (size_t i = 0; i < pids.count && status == PP_OK; i++)
+        if (host->sys->get_pgid(pids.pids[i]) == pgid) /* else another group, gone or foreign */
+            pids.pids[kept++] = pids.pids[i];
+    pids.count = kept;
+    return deliver(&pids, status, ret_pids);
+}
+
+/* Reads a file whose size nobody knows; the caller frees *ret_bytes. */
+static pp_status read_growing(pp_linux_host *host, int fd, const char *path, char **ret_bytes,
+                              size_t *ret_size, pp_error *reterr) {
+    char *bytes = NULL;
+    size_t size = 0;
+    for (size_t capacity = CHILDREN_BYTES; capacity <= MAX_CHILDREN_BYTES; capacity *= 2) {
+        char *larger = realloc(bytes, capacity);
+        if (larger == NULL) {
+            free(bytes);
+            return pp_fail(reterr, PP_E_NOMEM, 0, "read", "%s", path);
+        }
+        bytes = larger;
+        ssize_t got = 1;
+        while (size < capacity && got > 0) {
+            got = host->sys->read(fd, bytes + size, capacity - size);
+            if (got > 0)
+                size += (size_t)got;
+        }
+        if (got < 0) {
+            free(bytes);
+            return pp__linux_fail(reterr, got, "read", path);
+        }
+        if (got == 0) {
+            *ret_bytes = bytes;
+            *ret_size = size;
+            return PP_OK;
+        }
+    }
+    free(bytes);
+    return pp_fail(reterr, PP_E_ENUMERATION, 0, "read", "%s: no end", path);
+}
+
+static pp_status add_children_of_thread(pp_linux_host *host, int32_t pid, int32_t tid,
+                                        pp_pid_list *list, pp_error *reterr) {
+    char path[PP_LINUX_PATH_MAX];
+    (void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, tid);
+    int fd = host->sys->open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd < 0)
+        return pp__linux_fail(reterr, fd, "open", path);
+    char *bytes = NULL;
+    size_t size = 0;
+    pp_status status = read_growing(host, fd, path, &bytes, &size, reterr);
+    pp__linux_close(host->sys, &fd);
+    if (status == PP_OK)
+        status = pp__linux_decode_children(bytes, size, list, reterr);
+    free(bytes);
+    return status;
+}
+
+/* PP_E_AGAIN: a thread ended meanwhile. */
+static pp_status add_children(pp_linux_host *host, int32_t pid, pp_pid_list *list,
+                              pp_error *reterr) {
+    pp_pid_list threads = { 0 };
+    pp_status status = pp__linux_list_threads(host->sys, pid, &threads, reterr);
+    for (size_t i = 0; i < threads.count && status == PP_OK; i++) {
+        status = add_children_of_thread(host, pid, threads.pids[i], list, reterr);
+        if (status == PP_E_VANISHED)
+            status = PP_E_AGAIN;
+    }
+    pp_pid_list_done(&threads);
+    return status;
+}
+
+/* Where the kernel has no children files: everybody whose parent this is. */
+static pp_status scan_children(pp_linux_host *host, int32_t pid, pp_pid_list *list,
+                               pp_error *reterr) {
+    pp_pid_list all = { 0 };
+    pp_status status = list_all(host, &all, reterr);
+    for (size_t i = 0; i < all.count && status == PP_OK; i++) {
+        char path[PP_LINUX_PATH_MAX], bytes[PP_LINUX_FILE_MAX];
+        size_t size;
+        pp_linux_stat stat;
+        (void)snprintf(path, sizeof path, "/proc/%d/stat", all.pids[i]);
+        status = pp__linux_read_path(host->sys, path, bytes, sizeof bytes, &size, reterr);
+        if (status == PP_OK)
+            status = pp__linux_decode_stat(bytes, size, &stat, reterr);
+        if (status == PP_OK && stat.ppid == pid)
+            status = pp_pid_list_add(list, all.pids[i]);
+        if (status == PP_E_VANISHED || status == PP_E_DENIED)
+            status = PP_OK; /* ended, or a stranger that is hidden from us */
+    }
+    pp_pid_list_done(&all);
+    return status;
+}
+
+static int by_number(const void *a, const void *b) {
+    int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* A child handed from thread to thread may have been read twice. */
+static void drop_duplicates(pp_pid_list *list) {
+    if (list->count < 2)
+        return;
+    qsort(list->pids, list->count, sizeof *list->pids, by_number);
+    size_t kept = 1;
+    for (size_t i = 1; i < list->count; i++)
+        if (list->pids[i] != list->pids[kept - 1])
+            list->pids[kept++] = list->pids[i];
+    list->count = kept;
+}
+
+static pp_status not_whole(pp_status status, const pp_error *error, pp_error *reterr) {
+    if (status != PP_E_VANISHED)
+        status = PP_E_ENUMERATION;
+    return pp_fail(reterr, status, error->sys_errno, error->op, "%s", error->detail);
+}
+
+pp_status pp__linux_list_children(void *ctx, int32_t pid, pp_pid_list *ret_pids, pp_error *reterr) {
+    pp_linux_host *host = ctx;
+    bool has_files = pp__linux_has(host, PP_LINUX_FACT_CHILDREN);
+    pp_pid_list list = { 0 };
+    pp_error error = { 0 };
+    pp_status status = PP_E_AGAIN;
+    for (int pass = 0; pass < MAX_PASSES && status == PP_E_AGAIN; pass++) {
+        list.count = 0;
+        status = has_files ? add_children(host, pid, &list, &error)
+                           : scan_children(host, pid, &list, &error);
+    }
+    drop_duplicates(&list);
+    if (status != PP_OK)
+        status = not_whole(status, &error, reterr);
+    return deliver(&list, status, ret_pids);
+}
+
+pp_status pp__linux_list_own_children(void *ctx, pp_pid_list *ret_pids, pp_error *reterr) {
+    pp_status status = pp__linux_list_children(ctx, (int32_t)getpid(), ret_pids, reterr);
+    if (status != PP_E_VANISHED) /* we are not gone: /proc is not ours */
+        return status;
+    if (reterr != NULL)
+        reterr->status = PP_E_ENUMERATION;
+    return PP_E_ENUMERATION;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One observation of one process. Place and token come from a single read of a file that is bound
+ * to the process. Numbers that are asked for by pid (CPU clock, thread files) are given out only
+ * if the process proves to be unreaped after the last of them was read. */
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* The kernel's number of another process's CPU clock: all threads, ended ones included, in ns. */
+static clockid_t cpu_clock_of(int32_t pid) {
+    return (clockid_t)(~(uint32_t)pid << 3 | 2U);
+}
+
+static bool is_zombie(const pp_linux_stat *stat) {
+    return stat->state == 'Z' && stat->threads <= 1;
+}
+
+static pp_phase phase_of(const pp_linux_stat *stat) {
+    if (is_zombie(stat))
+        return PP_PHASE_ZOMBIE;
+    return stat->state == 'T' || stat->state == 't' ? PP_PHASE_STOPPED : PP_PHASE_ALIVE;
+}
+
+/* At first sight and whenever the name changed (exec, mostly): the path of the executable and
+ * what it does about SIGCHLD. Keeps the old path where there is none any more. */
+static void look_closer(pp_linux_host *host, pp_linux_handle *handle, const pp_linux_stat *stat) {
+    if (handle->exe[0] != '\0' && strcmp(handle->comm, stat->comm) == 0)
+        return;
+    memcpy(handle->comm, stat->comm, sizeof handle->comm);
+
+    char path[PP_LINUX_PATH_MAX];
+    char bytes[PP_LINUX_FILE_MAX];
+    (void)snprintf(path, sizeof path, "/proc/%d/exe", handle->id.pid);
+    ssize_t got = host->sys->read_link(path, bytes, sizeof handle->exe - 1);
+    if (got > 0) {
+        memcpy(handle->exe, bytes, (size_t)got);
+        handle->exe[got] = '\0';
+    } else if (handle->exe[0] == '\0' || handle->exe[0] == '[') {
+        (void)snprintf(handle->exe, sizeof handle->exe, "[%s]", stat->comm);
+    }
+
+    size_t size;
+    pp_linux_status status;
+    (void)snprintf(path, sizeof path, "/proc/%d/status", handle->id.pid);
+    if (pp__linux_read_path(host->sys, path, bytes, sizeof bytes, &size, NULL) == PP_OK &&
+        pp__linux_decode_status(bytes, size, &status, NULL) == PP_OK)
+        handle->sigchld_ignored = status.sigchld_ignored;
+}
+
+static pp_status describe(pp_linux_host *host, pp_linux_handle *handle, const pp_linux_stat *stat,
+                          pp_proc_info *ret_info, pp_error *reterr) {
+    look_closer(host, handle, stat);
+    pp_proc_info info = {
+        .id = handle->id,
+        .ppid = stat->ppid,
+        .pgid = stat->pgid,
+        .sid = stat->sid,
+        .phase = phase_of(stat),
+        .sigchld_ignored = handle->sigchld_ignored,
+    };
+    if (!pp__linux_ticks_to_ns(stat->start_ticks, host->ticks_per_second, &info.start_ns))
+        return pp_fail(reterr, PP_E_MALFORMED, 0, "stat", "start of pid %d", stat->pid);
+    memcpy(info.exe, handle->exe, sizeof info.exe);
+
+    pp_status status = pp__linux_handle_validate(host, handle, reterr);
+    if (status == PP_OK)
+        *ret_info = info;
+    return status;
+}
+
+pp_status pp__linux_identify(void *ctx, int32_t pid, pp_proc_info *ret_info, pp_error *reterr) {
+    pp_linux_host *host = ctx;
+    pp_linux_handle *handle;
+    pp_linux_stat stat;
+    pp_status status = pp__linux_handle_get(host, pid, &handle, &stat, reterr);
+    return status == PP_OK ? describe(host, handle, &stat, ret_info, reterr) : status;
+}
+
+pp_status pp__linux_inspect(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp_error *reterr) {
+    pp_linux_host *host = ctx;
+    pp_linux_handle *handle;
+    pp_linux_stat stat;
+    pp_status status = pp__linux_handle_find(host, id, &handle, reterr);
+    if (status == PP_OK)
+        status = pp__linux_handle_stat(host, handle, &stat, reterr);
+    return status == PP_OK ? describe(host, handle, &stat, ret_info, reterr) : status;
+}
+
+static pp_reading read_cpu(const pp_linux_host *host, int32_t pid) {
+    struct timespec time;
+    int result = host->sys->clock(cpu_clock_of(pid), &time);
+    if (result < 0) /* EINVAL: no such process */
+        return pp_missing(result == -EINVAL ? PP_E_VANISHED : pp_status_from_errno(-result));
+    return pp_known((uint64_t)time.tv_sec * (uint64_t)PP_LINUX_NS_PER_SECOND +
+                    (uint64_t)time.tv_nsec);
+}
+
+static pp_reading child_cpu(const pp_linux_host *host, const pp_linux_stat *stat) {
+    uint64_t ticks, ns;
+    if (__builtin_add_overflow(stat->child_user_ticks, stat->child_system_ticks, &ticks) ||
+        !pp__linux_ticks_to_ns(ticks, host->ticks_per_second, &ns))
+        return pp_missing(PP_E_OVERFLOW);
+    return pp_known(ns);
+}
+
+/* No pages at all: there is no address space (any more), and 0 would not be a reading. */
+static pp_reading resident(const pp_linux_host *host, const char *bytes, size_t size) {
+    pp_linux_statm statm;
+    uint64_t rss_bytes;
+    if (pp__linux_decode_statm(bytes, size, &statm, NULL) != PP_OK)
+        return pp_missing(PP_E_MALFORMED);
+    if (statm.total_pages == 0)
+        return pp_missing(PP_E_VANISHED);
+    if (__builtin_mul_overflow(statm.resident_pages, host->page_bytes, &rss_bytes))
+        return pp_missing(PP_E_OVERFLOW);
+    return pp_known(rss_bytes);
+}
+
+/* The main thread ended, others run: any of them shows the address space. */
+static pp_reading resident_of_threads(const pp_linux_host *host, int32_t pid) {
+    pp_pid_list threads = { 0 };
+    pp_reading reading = pp_missing(PP_E_VANISHED);
+    pp_status status = pp__linux_list_threads(host->sys, pid, &threads, NULL);
+    if (status != PP_OK)
+        reading = pp_missing(status);
+    for (size_t i = 0; i < threads.count && !reading.known; i++) {
+        char path[PP_LINUX_PATH_MAX], bytes[PP_LINUX_FILE_MAX];
+        size_t size;
+        (void)snprintf(path, sizeof path, "/proc/%d/task/%d/statm", pid, threads.pids[i]);
+        if (pp__linux_read_path(host->sys, path, bytes, sizeof bytes, &size, NULL) == PP_OK)
+            reading = resident(host, bytes, size);
+    }
+    pp_pid_list_done(&threads);
+    return reading;
+}
+
+static pp_reading read_rss(const pp_linux_host *host, const pp_linux_handle *handle,
+                           const pp_linux_stat *stat) {
+    if (stat->state == 'Z' && !is_zombie(stat))
+        return resident_of_threads(host, handle->id.pid);
+    char bytes[PP_LINUX_FILE_MAX];
+    size_t size;
+    pp_status status = pp__linux_pread_file(host->sys, handle->statm_fd, "statm", bytes,
+                                            sizeof bytes, &size, NULL);
+    return status == PP_OK ? resident(host, bytes, size) : pp_missing(status);
+}
+
+static pp_linux_io read_io(const pp_linux_host *host, pp_linux_handle *handle) {
+    char path[PP_LINUX_PATH_MAX], bytes[PP_LINUX_FILE_MAX];
+    size_t size;
+    pp_linux_io io;
+    pp_status status = host->facts[PP_LINUX_FACT_IO].state;
+    if (status == PP_OK && handle->io_fd < 0) {
+        (void)snprintf(path, sizeof path, "/proc/%d/io", handle->id.pid);
+        handle->io_fd = host->sys->open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+        if (handle->io_fd < 0)
+            status = pp__linux_fail(NULL, handle->io_fd, "open", path);
+    }
+    if (status == PP_OK)
+        status =
+            pp__linux_pread_file(host->sys, handle->io_fd, "io", bytes, sizeof bytes, &size, NULL);
+    if (status == PP_OK)
+        status = pp__linux_decode_io(bytes, size, &io, NULL);
+    if (status != PP_OK)
+        io = (pp_linux_io){ pp_missing(status), pp_missing(status) };
+    return io;
+}
+
+pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,
+                          pp_error *reterr) {
+    pp_linux_host *host = ctx;
+    pp_linux_handle *handle;
+    pp_linux_stat stat;
+    pp_status status = pp__linux_handle_find(host, id, &handle, reterr);
+    if (status == PP_OK)
+        status = pp__linux_handle_stat(host, handle, &stat, reterr);
+    if (status != PP_OK)
+        return status;
+
+    pp_linux_io io = read_io(host, handle);
+    pp_usage usage = {
+        .cpu_ns = read_cpu(host, id.pid),
+        .child_cpu_ns = child_cpu(host, &stat),
+        .rss_bytes = read_rss(host, handle, &stat),
+        .footprint_bytes = pp_missing(PP_E_UNSUPPORTED),
+        .wakeups_pkg_idle = pp_missing(PP_E_UNSUPPORTED),
+        .wakeups_interrupt = pp_missing(PP_E_UNSUPPORTED),
+        .write_bytes = io.write_bytes,
+        .cancelled_write_bytes = io.cancelled_write_bytes,
+        .logical_write_bytes = pp_missing(PP_E_UNSUPPORTED),
+        .billed_energy = pp_missing(PP_E_UNSUPPORTED),
+        .threads = pp_known(stat.threads),
+    };
+    if (with_switches)
+        pp__linux_read_switches(host, handle, &usage);
+
+    status = pp__linux_handle_validate(host, handle, reterr);
+    if (status == PP_OK)
+        *ret_usage = usage;
+    return status;
+}
