@@ -126,6 +126,19 @@ static size_t push_counter_names(lua_State *L) {
     return count;
 }
 
+/* The status named for a counter in the row's table "missing". */
+static pp_status missing_reason(lua_State *L, int row, const char *counter) {
+    pp_status why = PP_STATUS_COUNT;
+    lua_pushstring(L, "missing");
+    if (lua_rawget(L, row) == LUA_TTABLE) {
+        lua_pushstring(L, counter);
+        if (lua_rawget(L, -2) == LUA_TSTRING)
+            why = pp_status_parse(lua_tostring(L, -1));
+    }
+    lua_settop(L, row);
+    return why == PP_STATUS_COUNT ? PP_OK : why;
+}
+
 static void fill_usage_row(lua_State *L, size_t counters, pp_usage_row *row) {
     int at = lua_gettop(L);
     row->component = component_index(L, USAGE_NAMES);
@@ -136,8 +149,11 @@ static void fill_usage_row(lua_State *L, size_t counters, pp_usage_row *row) {
     row->id.unique = ppl_decimal_field(L, at, "unique").value;
     if (ppl_opt_boolean(L, at, "unreadable", false))
         return;
-    for (size_t c = 0; c < counters; c++)
+    for (size_t c = 0; c < counters; c++) {
         row->counters[c] = ppl_decimal_field(L, at, counter_name(L, c));
+        if (!row->counters[c].known)
+            row->counters[c].why = missing_reason(L, at, counter_name(L, c));
+    }
 }
 
 /* The array of frames is on top. */

@@ -38,12 +38,20 @@ static int compare_rows(const void *left, const void *right) {
     return a < b ? -1 : a > b;
 }
 
-static bool wholly_unreadable(const pp_usage_row *row, size_t counter_count) {
+/* It ended, or its number was reused, while it was read: no reading, but nothing is hidden. */
+static bool gone(pp_reading reading) {
+    return !reading.known && (reading.why == PP_E_VANISHED || reading.why == PP_E_STALE);
+}
+
+/* Sets *ret_any_known; true when every counter is missing and none because the process ended. */
+static bool wholly_unreadable(const pp_usage_row *row, size_t counter_count, bool *ret_any_known) {
+    bool any_gone = false;
+    *ret_any_known = false;
     for (size_t c = 0; c < counter_count; c++) {
-        if (row->counters[c].known)
-            return false;
+        *ret_any_known |= row->counters[c].known;
+        any_gone |= gone(row->counters[c]);
     }
-    return true;
+    return !*ret_any_known && !any_gone;
 }
 
 static void distrust_all(pp_window_usage *usage, unsigned flag, size_t counter_count) {
@@ -86,14 +94,17 @@ static void first_sight(const pp_usage_input *input, pp_window_usage *usage,
 
 static void take_row(const pp_usage_input *input, pp_window_usage *usage, const pp_usage_row *row,
                      reference *ref) {
-    if (wholly_unreadable(row, input->counter_count)) {
+    bool any_known;
+    if (wholly_unreadable(row, input->counter_count, &any_known)) {
         distrust_all(usage, PP_FLAG_UNREADABLE, input->counter_count);
         return;
     }
-    if (!ref->seen)
+    if (!ref->seen && any_known)
         first_sight(input, usage, row, ref);
     for (size_t c = 0; c < input->counter_count; c++) {
         pp_reading now = row->counters[c];
+        if (gone(now))
+            continue;
         if (!now.known) {
             usage->counters[c].unreadable = true;
             usage->counters[c].trusted = false;

@@ -163,6 +163,21 @@ static void an_unreadable_process_voids_all_and_a_missing_field_only_its_own(voi
     pp_window_usage_done(&usage);
 }
 
+/* proves: TRK-1 */
+static void a_process_that_ended_while_it_was_read_spoils_nothing(void **state) {
+    (void)state;
+    pp_usage_row rows[] = { row(0, APP, 1, S, S, 0), row(1, APP, 1, S, 2 * S, 7),
+                            row(2, APP, 1, S, 0, 0), row(2, HELPER, 2, 50 * S, 0, 0) };
+    rows[2].counters[CPU] = pp_missing(PP_E_VANISHED);
+    rows[2].counters[WRITES] = pp_missing(PP_E_STALE);
+    rows[3].counters[CPU] = rows[3].counters[WRITES] = pp_missing(PP_E_VANISHED);
+    pp_window_usage usage = sum(rows, 4, 0);
+    assert_int_equal(usage.flags, 0);
+    assert_true(usage.counters[CPU].trusted && usage.counters[WRITES].trusted);
+    assert_int_equal(usage.counters[WRITES].partial, 7);
+    pp_window_usage_done(&usage);
+}
+
 /* proves: MET-1 */
 static void without_excluded_is_the_sum_of_the_others(void **state) {
     (void)state;
@@ -224,6 +239,7 @@ int main(void) {
         cmocka_unit_test(a_start_stamp_rounded_down_still_counts_as_born_in_the_interval),
         cmocka_unit_test(a_fallen_counter_loses_only_its_own_total),
         cmocka_unit_test(an_unreadable_process_voids_all_and_a_missing_field_only_its_own),
+        cmocka_unit_test(a_process_that_ended_while_it_was_read_spoils_nothing),
         cmocka_unit_test(without_excluded_is_the_sum_of_the_others),
         cmocka_unit_test(a_sum_of_deltas_past_64_bits_is_overflow),
         cmocka_unit_test(rows_may_come_in_any_order),

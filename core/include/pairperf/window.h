@@ -71,7 +71,9 @@ typedef struct pp_usage_frame {
     int64_t start_clock_ns; /* the same instant on the clock that stamps process starts */
 } pp_usage_frame;
 
-/* One reading of one process in one frame. All counters missing: it could not be read at all. */
+/* One reading of one process in one frame. All counters missing: it could not be read at all.
+ * PP_E_VANISHED and PP_E_STALE mean that it had ended: it keeps what it has, and no total suffers.
+ */
 typedef struct pp_usage_row {
     size_t frame;     /* index of the frame */
     size_t component; /* index of its executable component */
