@@ -31,24 +31,29 @@ target_include_directories(pairperf
     PRIVATE core/os core/src "${PP_BUILD_ID_DIR}")
 target_compile_definitions(pairperf
     PRIVATE PP_SUPERVISOR_DIR="${CMAKE_INSTALL_FULL_LIBEXECDIR}/pairperf")
-target_link_libraries(pairperf PRIVATE pp_flags PUBLIC OpenSSL::Crypto Threads::Threads)
+target_link_libraries(pairperf PRIVATE pp_flags PUBLIC OpenSSL::Crypto Threads::Threads m)
 
 # For what is part of the project but not of the library: its unpublished headers.
 add_library(pp_core_private INTERFACE)
 target_include_directories(pp_core_private INTERFACE core/os core/src)
 target_link_libraries(pp_core_private INTERFACE pp_flags pairperf)
 
-file(GLOB PP_SUPERVISOR_SOURCES CONFIGURE_DEPENDS core/supervisor/*.c)
-if(PP_SUPERVISOR_SOURCES)
-    add_executable(pairperf-supervisor ${PP_SUPERVISOR_SOURCES})
-    target_link_libraries(pairperf-supervisor PRIVATE pp_core_private)
-    set_target_properties(pairperf-supervisor PROPERTIES
-        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
-    install(TARGETS pairperf-supervisor DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/pairperf")
-endif()
+# The supervisor's loop stands apart from its main(), so that tests run it on other hosts.
+file(GLOB PP_LOOP_SOURCES CONFIGURE_DEPENDS core/supervisor/*.c)
+list(FILTER PP_LOOP_SOURCES EXCLUDE REGEX "/main\\.c$")
+add_library(pp_loop STATIC ${PP_LOOP_SOURCES})
+target_include_directories(pp_loop PUBLIC core/supervisor)
+target_link_libraries(pp_loop PUBLIC pp_core_private)
+
+add_executable(pairperf-supervisor core/supervisor/main.c)
+target_link_libraries(pairperf-supervisor PRIVATE pp_loop)
+set_target_properties(pairperf-supervisor PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+install(TARGETS pairperf-supervisor DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/pairperf")
 
 file(RELATIVE_PATH PP_PC_PREFIX
     "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" PP_PC_PREFIX "${PP_PC_PREFIX}")
 configure_file(core/pairperf.pc.in pairperf.pc @ONLY)
 install(TARGETS pairperf ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY core/include/pairperf DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
