@@ -12,7 +12,7 @@ if(PP_SUPPORT_SOURCES)
     target_link_libraries(pp_test_support_objects PUBLIC pp_core_private PkgConfig::CMOCKA)
     target_link_libraries(pp_test_support INTERFACE pp_test_support_objects)
 endif()
-target_link_libraries(pp_test_support INTERFACE pp_core_private PkgConfig::CMOCKA)
+target_link_libraries(pp_test_support INTERFACE pp_loop PkgConfig::CMOCKA)
 target_compile_definitions(pp_test_support INTERFACE
     CMOCKA_NO_DEPRECATION_WARNINGS # cmocka 2 deprecates what 1.1.5 only has
     PP_TEST_SUPERVISOR="${CMAKE_BINARY_DIR}/pairperf-supervisor"

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAIRPERF_TREE_H
+#define PAIRPERF_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pairperf/frame.h"
+
+struct pp_os;
+
+/* The owned tree of one command: leader, its group, its descendants, and everything once seen as
+ * such. Sees the world only through pp_os.
+ */
+
+/* What a look found beside the plain ends, which are exit records of the frames. */
+typedef enum pp_tree_event_kind {
+    PP_TREE_REUSED = 0, /* its number belongs to another process now */
+    PP_TREE_REPARENTED, /* old_ppid -> info.ppid */
+    PP_TREE_ESCAPED,    /* left the leader's group or session */
+    PP_TREE_LATE,       /* first seen although older than the previous look */
+    PP_TREE_DENIED      /* a known member's usage is unreadable */
+} pp_tree_event_kind;
+
+typedef struct pp_tree_event {
+    pp_tree_event_kind kind;
+    pp_proc_info info;
+    int32_t old_ppid;
+} pp_tree_event;
+
+typedef struct pp_tree_member {
+    pp_proc_info info;
+    bool leader;
+    bool escaped;   /* once outside, always so */
+    bool expected;  /* a declared helper (--expect-escapee) */
+    bool seen;      /* in the present pass */
+    pp_usage usage; /* as last read */
+} pp_tree_member;
+
+#define PP_TREE_ESCAPES_MAX 64
+
+/* Exit records kept from one frame to the next. */
+#define PP_TREE_EXITS_MAX 4096
+
+/* Evidence of one escape, as first seen outside. */
+typedef struct pp_tree_escape {
+    pp_proc_info info;
+    bool expected;
+} pp_tree_escape;
+
+typedef struct pp_tree {
+    struct pp_os *os;
+    pp_proc_id leader;
+    int32_t sid;
+    int32_t own_pid;      /* the supervisor, as the leader showed it */
+    int64_t last_cont_ns; /* of the previous pass, for the late test */
+    pp_tree_member *members;
+    size_t count, capacity;
+    const char *const *expected; /* fnmatch globs on the executable path; NULL-terminated */
+    uint64_t escapes;            /* ever seen */
+    pp_tree_escape escape_records[PP_TREE_ESCAPES_MAX];
+    pp_frame_exit *exits; /* since the last frame */
+    size_t exit_count, exit_capacity;
+    uint64_t exits_dropped; /* records beyond PP_TREE_EXITS_MAX; their figures are booked */
+    uint64_t reaped_cpu_ns, reaped_write_bytes;
+    pp_status reaped_missing;       /* some reaping gave no CPU figure */
+    pp_status reaped_write_missing; /* some reaping gave no I/O figure */
+    uint64_t cpu_floor_ns;          /* running maximum of the conservation total */
+    bool lower_bound;
+    bool incomplete; /* memory ran out: some member could not be recorded */
+    void (*on_event)(void *ctx, const pp_tree_event *event); /* may be NULL */
+    void *event_ctx;
+} pp_tree;
+
+/* leader: as spawned. expected: may be NULL; borrowed. Event callbacks may be set afterwards. */
+void pp_tree_init(pp_tree *tree, struct pp_os *os, pp_proc_id leader, const char *const *expected);
+/* Frees; NULL is fine. */
+void pp_tree_done(pp_tree *tree);
+
+/* One pass: rediscovers the tree and fills the frame's lists, t_ns ... conservation.
+ * memory_pass  also reads the dear memory figures, after everything else
+ * Never fails: what went wrong is in the frame. */
+void pp_tree_sample(pp_tree *tree, bool memory_pass, pp_frame *frame);
+
+/* Rediscovers without reading counters. PP_OK: the discovery was whole. */
+pp_status pp_tree_discover(pp_tree *tree, pp_frame *frame);
+
+/* Reads an exited, unreaped child's own last counters, reaps it, and books both. The leader
+ * included. PP_E_AGAIN: it has not exited. */
+pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr);
+
+/* Owned members that still live outside the group, zombies not counted. */
+typedef struct pp_tree_outside {
+    size_t alive, expected, uncertain;
+} pp_tree_outside;
+void pp_tree_outside_count(const pp_tree *tree, pp_tree_outside *ret_outside);
+
+const char *pp_tree_event_name(pp_tree_event_kind kind);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The member table. The invariant: a member is an identity that was validated as owned once, and
+ * it stays until it was seen gone, reused or reaped; then exactly one exit record tells what was
+ * last known. An escape stays evidence for the whole run.
+ */
+#include "pairperf/tree.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tree_private.h"
+
+void pp_tree_init(pp_tree *tree, pp_os *os, pp_proc_id leader, const char *const *expected) {
+    *tree = (pp_tree){ .os = os, .leader = leader, .expected = expected };
+
+    pp_proc_info info = { .id = leader, .pgid = leader.pid };
+    pp_error error;
+    if (os->inspect(os->ctx, leader, &info, &error) == PP_OK) {
+        info.id.unique = info.id.unique ? info.id.unique : leader.unique;
+        tree->sid = info.sid;
+    }
+    pp_tree_member *member = pp__tree_add(tree, &info);
+    if (member)
+        member->leader = true;
+}
+
+void pp_tree_done(pp_tree *tree) {
+    if (!tree)
+        return;
+    free(tree->members);
+    free(tree->exits);
+    *tree = (pp_tree){ 0 };
+}
+
+ptrdiff_t pp__tree_find(const pp_tree *tree, int32_t pid) {
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->members[i].info.id.pid == pid)
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+pp_tree_member *pp__tree_add(pp_tree *tree, const pp_proc_info *info) {
+    if (tree->count == tree->capacity) {
+        size_t wanted = tree->capacity ? tree->capacity * 2 : 32;
+        void *bigger = reallocarray(tree->members, wanted, sizeof *tree->members);
+        if (!bigger) {
+            tree->incomplete = true;
+            return NULL;
+        }
+        tree->members = bigger;
+        tree->capacity = wanted;
+    }
+    pp_tree_member *member = &tree->members[tree->count++];
+    *member = (pp_tree_member){ .info = *info, .seen = true };
+    pp__tree_place(tree, member);
+    return member;
+}
+
+static pp_frame_exit *add_exit(pp_tree *tree) {
+    if (tree->exit_count >= PP_TREE_EXITS_MAX) {
+        tree->exits_dropped++;
+        return NULL;
+    }
+    if (tree->exit_count == tree->exit_capacity) {
+        size_t wanted = tree->exit_capacity ? tree->exit_capacity * 2 : 32;
+        void *bigger = reallocarray(tree->exits, wanted, sizeof *tree->exits);
+        if (!bigger) {
+            tree->incomplete = true;
+            return NULL;
+        }
+        tree->exits = bigger;
+        tree->exit_capacity = wanted;
+    }
+    return &tree->exits[tree->exit_count++];
+}
+
+void pp__tree_end(pp_tree *tree, size_t index, const pp_exit *exit, bool final) {
+    pp_tree_member *member = &tree->members[index];
+    pp_frame_exit *record = add_exit(tree);
+
+    if (record)
+        *record = (pp_frame_exit){ .info = member->info,
+                                   .exit_known = exit != NULL,
+                                   .exit = exit ? *exit : (pp_exit){ 0 },
+                                   .final = final,
+                                   .usage = member->usage };
+    tree->os->forget(tree->os->ctx, member->info.id);
+    memmove(member, member + 1, (tree->count - index - 1) * sizeof *member);
+    tree->count--;
+}
+
+void pp__tree_emit(pp_tree *tree, pp_tree_event_kind kind, const pp_proc_info *info,
+                   int32_t old_ppid) {
+    pp_tree_event event = { .kind = kind, .info = *info, .old_ppid = old_ppid };
+
+    if (tree->on_event)
+        tree->on_event(tree->event_ctx, &event);
+}
+
+static bool is_expected(const pp_tree *tree, const char *exe) {
+    for (const char *const *glob = tree->expected; glob && *glob; glob++)
+        if (fnmatch(*glob, exe, 0) == 0)
+            return true;
+    return false;
+}
+
+void pp__tree_place(pp_tree *tree, pp_tree_member *member) {
+    const pp_proc_info *info = &member->info;
+    bool outside = info->pgid != tree->leader.pid || (tree->sid != 0 && info->sid != tree->sid);
+
+    member->expected = is_expected(tree, info->exe);
+    tree->lower_bound = tree->lower_bound || info->sigchld_ignored;
+    if (!outside || member->escaped || info->id.pid == tree->leader.pid)
+        return;
+    member->escaped = true;
+    if (tree->escapes < PP_TREE_ESCAPES_MAX)
+        tree->escape_records[tree->escapes] =
+            (pp_tree_escape){ .info = *info, .expected = member->expected };
+    tree->escapes++;
+    pp__tree_emit(tree, PP_TREE_ESCAPED, info, info->ppid);
+}
+
+static void book(pp_tree *tree, const pp_exit *exit, pp_reading write_bytes) {
+    if (exit->cpu_ns.known)
+        tree->reaped_cpu_ns += exit->cpu_ns.value;
+    else
+        tree->reaped_missing = exit->cpu_ns.why ? exit->cpu_ns.why : PP_E_UNSUPPORTED;
+    if (write_bytes.known)
+        tree->reaped_write_bytes += write_bytes.value;
+    else
+        tree->reaped_write_missing = write_bytes.why ? write_bytes.why : PP_E_UNSUPPORTED;
+}
+
+pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr) {
+    pp_os *os = tree->os;
+    pp_exit exit = { 0 };
+    pp_reading write_bytes = { 0 };
+    pp_status status = os->observe_exit(os->ctx, id, &exit, reterr);
+
+    if (status != PP_OK)
+        return status;
+    ptrdiff_t index = pp__tree_find(tree, id.pid);
+    if (index < 0) {
+        pp_proc_info info = { .id = id };
+        pp_error ignored;
+        (void)os->inspect(os->ctx, id, &info, &ignored);
+        if (pp__tree_add(tree, &info))
+            index = (ptrdiff_t)tree->count - 1;
+    }
+    pp_usage usage;
+    bool final = os->usage(os->ctx, id, true, &usage, NULL) == PP_OK;
+    status = os->reap(os->ctx, id, &exit, &write_bytes, reterr);
+    if (status != PP_OK)
+        return status;
+    book(tree, &exit, write_bytes);
+    if (index >= 0) {
+        if (final)
+            tree->members[index].usage = usage;
+        pp__tree_end(tree, (size_t)index, &exit, final);
+    }
+    *ret_exit = exit;
+    return PP_OK;
+}
+
+void pp_tree_outside_count(const pp_tree *tree, pp_tree_outside *ret_outside) {
+    *ret_outside = (pp_tree_outside){ 0 };
+    for (size_t i = 0; i < tree->count; i++) {
+        const pp_tree_member *member = &tree->members[i];
+        if (member->leader || member->info.phase == PP_PHASE_ZOMBIE)
+            continue;
+        if (member->info.pgid == tree->leader.pid && !member->escaped)
+            continue; /* the group's own verification covers it */
+        if (!member->seen)
+            ret_outside->uncertain++;
+        else
+            ret_outside->alive++;
+        if (member->seen && member->expected)
+            ret_outside->expected++;
+    }
+}
+
+const char *pp_tree_event_name(pp_tree_event_kind kind) {
+    static const char *const names[] = { "reused", "reparented", "escaped", "late", "denied" };
+
+    return names[kind];
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PP_TREE_PRIVATE_H
+#define PP_TREE_PRIVATE_H
+
+#include "os.h"
+#include "pairperf/tree.h"
+
+/* Index of the member with this pid, or -1. */
+ptrdiff_t pp__tree_find(const pp_tree *tree, int32_t pid);
+/* Appends a member; NULL when memory is short (tree->incomplete is set). */
+pp_tree_member *pp__tree_add(pp_tree *tree, const pp_proc_info *info);
+/* Records the end of member `index`, drops it and what the host holds for it. */
+void pp__tree_end(pp_tree *tree, size_t index, const pp_exit *exit, bool final);
+void pp__tree_emit(pp_tree *tree, pp_tree_event_kind kind, const pp_proc_info *info,
+                   int32_t old_ppid);
+/* Looks at group and session, records an escape once, matches declared helpers. */
+void pp__tree_place(pp_tree *tree, pp_tree_member *member);
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* One pass over the tree. The invariant: parents are looked at and counted before their children,
+ * so that what moves from a child to its parent (waited-for CPU, I/O) while we read is at worst
+ * missed once and never counted twice; a parent is read again once if one of its children vanished
+ * in the pass. What cannot be read is named in the frame; it never shortens it silently.
+ */
+#include <stdlib.h>
+
+#include "tree_private.h"
+
+/* Candidates in the order of discovery, each pid once. */
+typedef struct walk {
+    pp_tree *tree;
+    pp_frame *frame;
+    pp_pid_list queue;
+    pp_pid_list orphans_of; /* parents of what vanished in this pass */
+    int32_t own_pid;        /* the supervisor: parent of the leader and of adopted orphans */
+} walk;
+
+static void note_enumeration(walk *w, pp_status status) {
+    if (status != PP_OK && w->frame->enumeration == PP_OK)
+        w->frame->enumeration = status;
+}
+
+static bool queued(const walk *w, int32_t pid) {
+    for (size_t i = 0; i < w->queue.count; i++)
+        if (w->queue.pids[i] == pid)
+            return true;
+    return false;
+}
+
+static void push(walk *w, int32_t pid) {
+    if (pid > 1 && !queued(w, pid))
+        note_enumeration(w, pp_pid_list_add(&w->queue, pid));
+}
+
+static void push_list(walk *w, const pp_pid_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        push(w, list->pids[i]);
+}
+
+/* A number from a list may belong to a stranger by now: it is ours only with an owned parent, the
+ * supervisor as parent, or a place in the leader's group. */
+static bool is_owned(const walk *w, const pp_proc_info *info) {
+    return info->pgid == w->tree->leader.pid || info->ppid == w->own_pid ||
+           pp__tree_find(w->tree, info->ppid) >= 0;
+}
+
+static void push_children(walk *w, int32_t pid) {
+    pp_os *os = w->tree->os;
+    pp_pid_list children = { 0 };
+    pp_error error = { 0 };
+    pp_status status = os->list_children(os->ctx, pid, &children, &error);
+
+    if (status == PP_OK)
+        push_list(w, &children);
+    else if (status != PP_E_VANISHED)
+        note_enumeration(w, PP_E_ENUMERATION);
+    pp_pid_list_done(&children);
+}
+
+static void meet(walk *w, int32_t pid) {
+    pp_os *os = w->tree->os;
+    pp_proc_info info = { 0 };
+    pp_error error = { 0 };
+    pp_status status = os->identify(os->ctx, pid, &info, &error);
+
+    if (status == PP_E_VANISHED)
+        return;
+    if (status != PP_OK) {
+        pp_frame_add_failure(w->frame, pid, true, &error);
+        note_enumeration(w, status);
+        return;
+    }
+    if (!is_owned(w, &info)) {
+        os->forget(os->ctx, info.id);
+        return;
+    }
+    if (!pp__tree_add(w->tree, &info)) {
+        note_enumeration(w, PP_E_NOMEM);
+        return;
+    }
+    if (w->tree->last_cont_ns > 0 && (int64_t)info.start_ns + 10000000 < w->tree->last_cont_ns)
+        pp__tree_emit(w->tree, PP_TREE_LATE, &info, info.ppid);
+    push_children(w, pid);
+}
+
+static void recheck(walk *w, size_t index) {
+    pp_os *os = w->tree->os;
+    pp_tree_member *member = &w->tree->members[index];
+    pp_proc_info info = member->info;
+    pp_proc_info old = member->info;
+    pp_error error = { 0 };
+    pp_status status = os->inspect(os->ctx, old.id, &info, &error);
+
+    if (status == PP_E_VANISHED || status == PP_E_STALE) {
+        if (status == PP_E_STALE)
+            pp__tree_emit(w->tree, PP_TREE_REUSED, &old, old.ppid);
+        (void)pp_pid_list_add(&w->orphans_of, old.ppid);
+        pp__tree_end(w->tree, index, NULL, false);
+        if (status == PP_E_STALE)
+            meet(w, old.id.pid);
+        return;
+    }
+    if (status != PP_OK) {
+        pp_frame_add_failure(w->frame, old.id.pid, true, &error);
+        return; /* stays a member, not seen: unverified */
+    }
+    member->seen = true;
+    member->info = info;
+    pp__tree_place(w->tree, member);
+    if (info.ppid != old.ppid && old.ppid != 0)
+        pp__tree_emit(w->tree, PP_TREE_REPARENTED, &info, old.ppid);
+    push_children(w, info.id.pid);
+}
+
+static void seed(walk *w) {
+    pp_os *os = w->tree->os;
+    pp_pid_list list = { 0 };
+    pp_error error = { 0 };
+
+    push(w, w->tree->leader.pid);
+    if (os->list_own_children(os->ctx, &list, &error) == PP_OK)
+        push_list(w, &list);
+    else
+        note_enumeration(w, PP_E_ENUMERATION);
+    pp_pid_list_done(&list);
+    if (!os->adopts) { /* no orphan comes to us: the group is the only way to find it */
+        if (os->list_group(os->ctx, w->tree->leader.pid, &list, &error) == PP_OK)
+            push_list(w, &list);
+        else
+            note_enumeration(w, PP_E_ENUMERATION);
+        pp_pid_list_done(&list);
+    }
+    for (size_t i = 0; i < w->tree->count; i++)
+        push(w, w->tree->members[i].info.id.pid);
+}
+
+static void discover(walk *w) {
+    pp_tree *tree = w->tree;
+    ptrdiff_t leader = pp__tree_find(tree, tree->leader.pid);
+
+    w->own_pid = leader >= 0 ? tree->members[leader].info.ppid : 0;
+    if (w->own_pid == 0)
+        w->own_pid = tree->own_pid;
+    tree->own_pid = w->own_pid;
+    for (size_t i = 0; i < tree->count; i++)
+        tree->members[i].seen = false;
+    seed(w);
+    for (size_t i = 0; i < w->queue.count; i++) {
+        int32_t pid = w->queue.pids[i];
+        ptrdiff_t index = pp__tree_find(tree, pid);
+        if (index >= 0)
+            recheck(w, (size_t)index);
+        else if (pid != tree->leader.pid)
+            meet(w, pid);
+    }
+    if (tree->incomplete)
+        note_enumeration(w, PP_E_NOMEM);
+}
+
+static pp_usage unreadable(pp_status why) {
+    pp_reading missing = pp_missing(why);
+
+    return (pp_usage){ .cpu_ns = missing,
+                       .child_cpu_ns = missing,
+                       .rss_bytes = missing,
+                       .footprint_bytes = missing,
+                       .voluntary_switches = missing,
+                       .involuntary_switches = missing,
+                       .wakeups_pkg_idle = missing,
+                       .wakeups_interrupt = missing,
+                       .write_bytes = missing,
+                       .cancelled_write_bytes = missing,
+                       .logical_write_bytes = missing,
+                       .billed_energy = missing,
+                       .threads = missing };
+}
+
+static void read_member(walk *w, size_t *index) {
+    pp_tree *tree = w->tree;
+    pp_os *os = tree->os;
+    pp_tree_member *member = &tree->members[*index];
+    pp_error error = { 0 };
+    pp_usage usage = { 0 };
+    pp_status status = os->usage(os->ctx, member->info.id, true, &usage, &error);
+
+    if (status == PP_E_VANISHED || status == PP_E_STALE) {
+        (void)pp_pid_list_add(&w->orphans_of, member->info.ppid);
+        pp__tree_end(tree, *index, NULL, false);
+        return;
+    }
+    if (status != PP_OK) {
+        pp_frame_add_failure(w->frame, member->info.id.pid, true, &error);
+        pp__tree_emit(tree, PP_TREE_DENIED, &member->info, member->info.ppid);
+        usage = unreadable(status);
+    } else {
+        member->usage = usage;
+    }
+    pp_frame_proc *proc = pp_frame_add_proc(w->frame);
+    if (proc)
+        *proc = (pp_frame_proc){ .info = member->info,
+                                 .leader = member->leader,
+                                 .in_group = member->info.pgid == tree->leader.pid,
+                                 .escaped = member->escaped,
+                                 .usage = usage };
+    else
+        note_enumeration(w, PP_E_NOMEM);
+    (*index)++;
+}
+
+/* Members in order of discovery: the queue's order, which put parents first. */
+static void read_counters(walk *w) {
+    for (size_t i = 0; i < w->queue.count; i++) {
+        ptrdiff_t found = pp__tree_find(w->tree, w->queue.pids[i]);
+        if (found >= 0) {
+            size_t index = (size_t)found;
+            read_member(w, &index);
+        }
+    }
+}
+
+static void reread_parents(walk *w) {
+    pp_os *os = w->tree->os;
+
+    for (size_t i = 0; i < w->orphans_of.count; i++)
+        for (size_t p = 0; p < w->frame->proc_count; p++) {
+            pp_frame_proc *proc = &w->frame->procs[p];
+            pp_usage usage = { 0 };
+            if (proc->info.id.pid != w->orphans_of.pids[i])
+                continue;
+            if (os->usage(os->ctx, proc->info.id, true, &usage, NULL) == PP_OK)
+                proc->usage = usage;
+            w->orphans_of.pids[i] = 0; /* once */
+        }
+}
+
+static void add_pair(pp_sum *sum, const pp_usage *usage) {
+    pp_sum_add(sum, usage->cpu_ns);
+    pp_sum_add(sum, usage->child_cpu_ns);
+}
+
+/* Two tick counters (user, system), each cut down to a tick of at most 10 ms. */
+#define WAITED_ERROR_NS 20000000U
+
+static void conserve(pp_tree *tree, pp_frame *frame) {
+    pp_conservation *total = &frame->conservation;
+    pp_sum cpu = { 0 }, written = { 0 };
+
+    for (size_t i = 0; i < frame->proc_count; i++) {
+        const pp_usage *usage = &frame->procs[i].usage;
+        add_pair(&cpu, usage);
+        pp_sum_add(&written, usage->write_bytes);
+        if (usage->child_cpu_ns.known && usage->child_cpu_ns.value > 0)
+            total->error_ns += WAITED_ERROR_NS;
+    }
+    pp_sum_add(&cpu, tree->reaped_missing ? pp_missing(tree->reaped_missing)
+                                          : pp_known(tree->reaped_cpu_ns));
+    pp_sum_add(&written, tree->reaped_write_missing ? pp_missing(tree->reaped_write_missing)
+                                                    : pp_known(tree->reaped_write_bytes));
+    total->reaped_cpu_ns = tree->reaped_cpu_ns;
+    total->reaped_write_bytes = tree->reaped_write_bytes;
+    total->lower_bound = tree->lower_bound;
+    total->cpu_ns = pp_sum_total(&cpu);
+    total->write_bytes = pp_sum_total(&written);
+    if (frame->enumeration != PP_OK) { /* an unseen member would make the sum a partial one */
+        total->cpu_ns = pp_missing(frame->enumeration);
+        total->write_bytes = pp_missing(frame->enumeration);
+    }
+    if (!total->cpu_ns.known)
+        return;
+    if (total->cpu_ns.value < tree->cpu_floor_ns) {
+        total->clamped_ns = tree->cpu_floor_ns - total->cpu_ns.value;
+        total->cpu_ns.value = tree->cpu_floor_ns;
+    }
+    tree->cpu_floor_ns = total->cpu_ns.value;
+}
+
+static void read_memory(pp_tree *tree, pp_frame *frame) {
+    pp_os *os = tree->os;
+
+    frame->memory_pass = true;
+    for (size_t i = 0; i < frame->proc_count; i++) {
+        pp_frame_proc *proc = &frame->procs[i];
+        pp_error error = { 0 };
+        pp_status status = os->memory(os->ctx, proc->info.id, &proc->memory, &error);
+        if (status != PP_OK) {
+            pp_reading missing = pp_missing(status);
+            proc->memory = (pp_memory){ missing, missing, missing, missing };
+            if (proc->info.phase != PP_PHASE_ZOMBIE && status != PP_E_VANISHED)
+                pp_frame_add_failure(frame, proc->info.id.pid, true, &error);
+        }
+    }
+}
+
+static void hand_over_exits(pp_tree *tree, pp_frame *frame) {
+    for (size_t i = 0; i < tree->exit_count; i++) {
+        pp_frame_exit *exit = pp_frame_add_exit(frame);
+        if (exit)
+            *exit = tree->exits[i];
+    }
+    frame->exits_dropped = tree->exits_dropped;
+    tree->exits_dropped = 0;
+    tree->exit_count = 0;
+}
+
+void pp_tree_sample(pp_tree *tree, bool memory_pass, pp_frame *frame) {
+    pp_os *os = tree->os;
+    walk w = { .tree = tree, .frame = frame };
+    pp_now now = { 0 };
+
+    discover(&w);
+    note_enumeration(&w, os->now(os->ctx, &now, NULL));
+    frame->t_ns = now.t_ns;
+    frame->cont_ns = now.cont_ns;
+    frame->wall_ns = now.wall_ns;
+    read_counters(&w);
+    reread_parents(&w);
+    conserve(tree, frame);
+    if (memory_pass)
+        read_memory(tree, frame);
+    hand_over_exits(tree, frame);
+    note_enumeration(&w, os->now(os->ctx, &now, NULL));
+    frame->end_ns = now.t_ns;
+    tree->last_cont_ns = frame->cont_ns;
+    pp_pid_list_done(&w.queue);
+    pp_pid_list_done(&w.orphans_of);
+}
+
+pp_status pp_tree_discover(pp_tree *tree, pp_frame *frame) {
+    walk w = { .tree = tree, .frame = frame };
+
+    discover(&w);
+    pp_pid_list_done(&w.queue);
+    pp_pid_list_done(&w.orphans_of);
+    return frame->enumeration;
+}

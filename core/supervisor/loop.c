@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The supervisor's one loop. The invariant: only pp_os.wait() blocks; whatever happens to the
+ * harness, a started tree is ended, looked for, and told of before this returns.
+ */
+#include "loop_private.h"
+
+#define FOREVER INT64_MAX
+
+/* TERM to the group, 1 s, KILL; where orphans are ours, they go too. */
+static const pp_stop_plan death_plan = { .group_first = true,
+                                         .grace_ns = PP_SECOND_NS,
+                                         .verify_ns = 5 * PP_SECOND_NS };
+
+static void end_because(pp_loop *loop, const char *cause) {
+    pp_stop_plan plan = death_plan;
+
+    plan.reap_escapees = loop->os->adopts;
+    pp__loop_begin_stop(loop, &plan, cause);
+}
+
+static void harness_is_gone(pp_loop *loop) {
+    loop->harness_gone = true;
+    if (loop->spawned && !loop->finished)
+        end_because(loop, "harness_gone");
+}
+
+static void flush(pp_loop *loop) {
+    pp_error error = { 0 };
+
+    if (!loop->harness_gone && pp__outbox_flush(&loop->out, loop->os, &error) != PP_OK)
+        harness_is_gone(loop);
+}
+
+static bool is_over(const pp_loop *loop) {
+    if (loop->harness_gone)
+        return !loop->spawned || loop->finished;
+    return loop->finished && loop->out.count == 0;
+}
+
+static int64_t earlier(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* One turn of everything that may be due; returns when the next thing is. */
+static int64_t turn(pp_loop *loop) {
+    int64_t deadline = FOREVER;
+    int64_t latest_end_ns = loop->request.options.latest_end_ns;
+
+    if (!loop->spawned || loop->finished)
+        return deadline;
+    pp__loop_observe(loop);
+    int64_t now_ns = pp__loop_now(loop);
+    if (latest_end_ns > 0 && !loop->stopping) {
+        if (now_ns >= latest_end_ns)
+            end_because(loop, "latest_end");
+        deadline = latest_end_ns;
+    }
+    deadline = earlier(deadline, pp__loop_sample(loop, now_ns));
+    if (loop->stopping)
+        deadline = earlier(deadline, pp__loop_stop(loop, pp__loop_now(loop)));
+    return deadline;
+}
+
+static pp_status receive(pp_loop *loop, pp_error *reterr) {
+    pp_status status = pp__loop_serve(loop, reterr);
+
+    if (status == PP_E_CLOSED) {
+        harness_is_gone(loop);
+        return PP_OK;
+    }
+    return status;
+}
+
+static pp_status run(pp_loop *loop, pp_error *reterr) {
+    pp_os *os = loop->os;
+
+    while (!is_over(loop)) {
+        pp_events events = { 0 };
+        int64_t deadline = turn(loop);
+        flush(loop);
+        if (is_over(loop))
+            break;
+        pp_status status = os->wait(os->ctx, deadline, loop->out.wire.size > 0, &events, reterr);
+        if (status != PP_OK)
+            return status;
+        if (events.output_readable)
+            pp__loop_output(loop);
+        if (events.channel_readable && !loop->harness_gone) {
+            status = receive(loop, reterr);
+            if (status != PP_OK)
+                return status;
+        }
+    }
+    if (loop->harness_gone && loop->out.count > 0)
+        return pp__outbox_save(&loop->out, os, reterr);
+    return PP_OK;
+}
+
+static void done(pp_loop *loop) {
+    pp_tree_done(&loop->tree);
+    pp_frame_done(&loop->frame);
+    pp_frame_done(&loop->scratch);
+    pp__request_done(&loop->request);
+    pp__outbox_done(&loop->out);
+    pp_buffer_done(&loop->in);
+}
+
+pp_status pp_loop_run(pp_os *os, const char *build_id, pp_error *reterr) {
+    pp_loop loop = { .os = os, .build_id = build_id, .cause = "requested" };
+    pp_error ignored;
+    pp_status status = run(&loop, reterr);
+
+    if (status != PP_OK && loop.spawned && !loop.finished) { /* the tree must not outlive us */
+        harness_is_gone(&loop);
+        (void)run(&loop, &ignored);
+    }
+    done(&loop);
+    return status;
+}

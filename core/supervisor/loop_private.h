@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PP_LOOP_PRIVATE_H
+#define PP_LOOP_PRIVATE_H
+
+#include "loop.h"
+#include "outbox.h"
+#include "pairperf/stop.h"
+#include "pairperf/tree.h"
+#include "records.h"
+#include "request.h"
+
+#define PP_SECOND_NS 1000000000LL
+
+/* The steady window, on absolute deadlines. */
+typedef struct pp_window_plan {
+    bool open;
+    uint32_t id;
+    int64_t start_ns, end_ns, interval_ns;
+    uint64_t next;         /* index of the next scheduled frame; 0 is the boundary */
+    uint64_t memory_every; /* dear memory figures every n-th frame, at start and end */
+    uint64_t frames, missed;
+} pp_window_plan;
+
+typedef struct pp_loop {
+    pp_os *os;
+    const char *build_id;
+    pp_buffer in;
+    pp_outbox out;
+    bool greeted;
+    bool harness_gone;
+
+    pp_spawn_request request;
+    bool spawned;
+    pp_proc_id leader;
+    pp_leader_state leader_state;
+    bool exited; /* leader_exit is known */
+    pp_exit leader_exit;
+    pp_tree tree;
+    pp_frame frame;   /* the one being taken */
+    pp_frame scratch; /* failures of discoveries between frames */
+
+    int64_t spawned_ns;
+    int64_t next_track_ns;
+    pp_window_plan window;
+    uint64_t frames, frames_dropped;
+    uint64_t tree_events; /* seen; the first ones are told */
+
+    bool stopping;
+    pp_stop stop;
+    const char *cause;
+    int64_t stop_requested_ns;
+    bool group_empty;
+    bool finished; /* the verdict is queued */
+    uint64_t verdict_seq;
+} pp_loop;
+
+/* serve.c: what the harness asks */
+pp_status pp__loop_serve(pp_loop *loop, pp_error *reterr);
+/* Queues an event; fields of `event` besides seq and now are the caller's. */
+void pp__loop_event(pp_loop *loop, pp_event event);
+/* Queues the state of captured output when it changed. */
+void pp__loop_output(pp_loop *loop);
+
+/* watch.c: exits, adopted children, frames */
+void pp__loop_observe(pp_loop *loop);
+/* Takes the frames that are due; returns when the next one is. */
+int64_t pp__loop_sample(pp_loop *loop, int64_t now_ns);
+/* One more tracking frame before the verdict, so that every exit has its record. */
+void pp__loop_last_frame(pp_loop *loop);
+
+/* teardown.c: the stop machine's eyes and hands */
+void pp__loop_begin_stop(pp_loop *loop, const pp_stop_plan *plan, const char *cause);
+/* Does what is due; returns when to come again. */
+int64_t pp__loop_stop(pp_loop *loop, int64_t now_ns);
+
+static inline int64_t pp__loop_now(pp_loop *loop) {
+    pp_now now = { 0 };
+
+    (void)loop->os->now(loop->os->ctx, &now, NULL);
+    return now.t_ns;
+}
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Eyes and hands of the stop machine. The invariant: the machine decides, this only looks and
+ * signals; a listed member that a second read does not confirm counts as uncertain, and the leader
+ * is reaped at the machine's word alone.
+ */
+#include <signal.h>
+
+#include "loop_private.h"
+
+/* Between looks: at the group, at first and when it takes long; at what hops away. */
+#define STOP_POLL_NS 10000000LL
+#define STOP_POLL_LONG_NS 100000000LL
+#define SWEEP_POLL_NS 1000000LL
+
+void pp__loop_begin_stop(pp_loop *loop, const pp_stop_plan *plan, const char *cause) {
+    int64_t now_ns = pp__loop_now(loop);
+
+    if (loop->stopping && loop->stop.step >= PP_STEP_VERIFY) {
+        loop->stop.plan.reap_escapees |= plan->reap_escapees;
+        loop->cause = cause;
+        return;
+    }
+    if (!loop->stopping)
+        loop->stop_requested_ns = now_ns;
+    if (loop->window.open) {
+        loop->window.open = false;
+        pp__loop_event(loop, (pp_event){ .kind = "window_aborted",
+                                         .window = loop->window.id,
+                                         .frames = loop->window.frames,
+                                         .missed = loop->window.missed });
+    }
+    loop->stopping = true;
+    loop->cause = cause;
+    pp_stop_init(&loop->stop, plan, now_ns);
+    pp__loop_event(loop, (pp_event){ .kind = "stop_requested", .target = cause });
+}
+
+/* Does a second, independent read confirm that this number is a member of the group? */
+static void confirm(pp_loop *loop, int32_t pid, pp_stop_view *view) {
+    pp_os *os = loop->os;
+    pp_proc_info info = { 0 };
+    pp_error error = { 0 };
+
+    if (pid == loop->leader.pid && loop->leader_state == PP_LEADER_EXITED)
+        return;
+    if (os->identify(os->ctx, pid, &info, &error) != PP_OK)
+        view->uncertain++;
+    else if (info.pgid == loop->leader.pid)
+        view->members++;
+}
+
+static void look_at_group(pp_loop *loop, pp_stop_view *view) {
+    pp_os *os = loop->os;
+    pp_pid_list listed = { 0 };
+    pp_error error = { 0 };
+
+    if (loop->leader_state == PP_LEADER_REAPED)
+        return; /* verified before the reap; the number may be a stranger's now */
+    view->group = os->list_group(os->ctx, loop->leader.pid, &listed, &error);
+    for (size_t i = 0; i < listed.count; i++)
+        confirm(loop, listed.pids[i], view);
+    pp_pid_list_done(&listed);
+    loop->group_empty = view->group == PP_OK && view->members == 0 && view->uncertain == 0;
+}
+
+static void look(pp_loop *loop, pp_stop_view *view) {
+    pp_os *os = loop->os;
+    pp_tree_outside outside;
+    pp_error error = { 0 };
+
+    *view = (pp_stop_view){ .now_ns = pp__loop_now(loop), .leader = loop->leader_state };
+    look_at_group(loop, view);
+    pp_frame_reset(&loop->scratch);
+    pp_status discovery = pp_tree_discover(&loop->tree, &loop->scratch);
+    pp_tree_outside_count(&loop->tree, &outside);
+    view->escapees = outside.alive;
+    view->escapees_expected = outside.expected;
+    view->escapees_uncertain = outside.uncertain + (discovery == PP_OK ? 0 : 1);
+    if (loop->leader_state == PP_LEADER_REAPED)
+        view->childless = os->no_children_left(os->ctx, &error) == PP_OK;
+}
+
+static void tell_signal(pp_loop *loop, const char *target, int signal_number,
+                        const pp_proc_info *info, const pp_error *error) {
+    pp__loop_event(loop, (pp_event){ .kind = "signal",
+                                     .target = target,
+                                     .signal = pp_signal_name(signal_number),
+                                     .info = info,
+                                     .error = error });
+}
+
+static void signal_group(pp_loop *loop, int signal_number) {
+    pp_error error = { 0 };
+    pp_status status = loop->os->signal_group(loop->os->ctx, loop->leader, signal_number, &error);
+
+    pp_stop_signalled(&loop->stop, status);
+    tell_signal(loop, "group", signal_number, NULL, status == PP_OK ? NULL : &error);
+}
+
+static void signal_leader(pp_loop *loop, int signal_number) {
+    pp_error error = { 0 };
+    pp_status status = loop->os->signal(loop->os->ctx, loop->leader, signal_number, &error);
+
+    pp_stop_signalled(&loop->stop, status);
+    tell_signal(loop, "leader", signal_number, NULL, status == PP_OK ? NULL : &error);
+}
+
+/* Members one by one, each re-validated by the host. */
+static void kill_members(pp_loop *loop, bool outside, bool only_expected) {
+    pp_tree *tree = &loop->tree;
+
+    for (size_t i = 0; i < tree->count; i++) {
+        const pp_tree_member *member = &tree->members[i];
+        bool is_outside = member->escaped || member->info.pgid != loop->leader.pid;
+        pp_error error = { 0 };
+        if (member->info.phase == PP_PHASE_ZOMBIE || is_outside != outside ||
+            (only_expected && !member->expected))
+            continue;
+        pp_status status = loop->os->signal(loop->os->ctx, member->info.id, SIGKILL, &error);
+        pp_stop_signalled(&loop->stop, status);
+        tell_signal(loop, outside ? "escapee" : "recorded_member", SIGKILL, &member->info,
+                    status == PP_OK ? NULL : &error);
+    }
+}
+
+static void reap_leader(pp_loop *loop) {
+    pp_exit exit = { 0 };
+    pp_error error = { 0 };
+    pp_proc_info info = { .id = loop->leader, .pgid = loop->leader.pid };
+
+    pp__loop_output(loop);
+    if (pp_tree_reap(&loop->tree, loop->leader, &exit, &error) != PP_OK) {
+        loop->leader_state = PP_LEADER_LOST;
+        pp__loop_event(loop, (pp_event){ .kind = "leader_reaped_elsewhere", .error = &error });
+        return;
+    }
+    loop->leader_state = PP_LEADER_REAPED;
+    pp__loop_event(loop, (pp_event){ .kind = "reaped", .info = &info, .exit = &exit });
+}
+
+static void finish(pp_loop *loop) {
+    pp_os *os = loop->os;
+    pp_json json = { 0 };
+    const char *line = NULL;
+    size_t size = 0;
+    pp_error error = { 0 };
+    pp_buffer head = { 0 };
+    pp_verdict_record record = { .stop = &loop->stop,
+                                 .cause = loop->cause,
+                                 .adopts = os->adopts,
+                                 .exited = loop->exited,
+                                 .exit = loop->leader_exit,
+                                 .group_empty = loop->group_empty,
+                                 .childless = loop->stop.verdict == PP_VERDICT_ECHILD,
+                                 .tree = &loop->tree,
+                                 .frames = loop->frames,
+                                 .frames_dropped = loop->frames_dropped,
+                                 .tree_events = loop->tree_events };
+
+    pp__loop_last_frame(loop);
+    record.seq = loop->verdict_seq = pp__outbox_seq(&loop->out);
+    (void)os->now(os->ctx, &record.now, NULL);
+    record.verified_ns = record.now.t_ns - loop->stop_requested_ns;
+    (void)os->own_cost(os->ctx, &record.own_cpu_ns, &record.own_rss_bytes, NULL);
+    pp__record_verdict(&json, &record);
+    pp_put_u8(&head, (uint8_t)loop->stop.verdict);
+    pp_put_u8(&head, loop->stop.forced);
+    if (pp_json_finish(&json, &line, &size, &error) == PP_OK)
+        (void)pp__outbox_record(&loop->out, PP_MSG_VERDICT, record.seq, &head, line, size);
+    pp_json_done(&json);
+    pp_buffer_done(&head);
+    loop->finished = true;
+}
+
+/* Returns whether the machine may be asked again at once. */
+static bool act(pp_loop *loop, pp_stop_action action) {
+    switch (action) {
+    case PP_STOP_TERM_LEADER:
+        signal_leader(loop, SIGTERM);
+        return true;
+    case PP_STOP_TERM_GROUP:
+        signal_group(loop, SIGTERM);
+        return true;
+    case PP_STOP_KILL_GROUP:
+        signal_group(loop, SIGKILL);
+        return true;
+    case PP_STOP_KILL_RECORDED:
+        kill_members(loop, false, false);
+        return true;
+    case PP_STOP_KILL_EXPECTED:
+        kill_members(loop, true, true);
+        return true;
+    case PP_STOP_KILL_ESCAPEES:
+        kill_members(loop, true, false);
+        return false;
+    case PP_STOP_REAP_LEADER:
+        reap_leader(loop);
+        return true;
+    case PP_STOP_FINISHED:
+        finish(loop);
+        return false;
+    case PP_STOP_WAIT:
+        break;
+    }
+    return false;
+}
+
+int64_t pp__loop_stop(pp_loop *loop, int64_t now_ns) {
+    pp_stop_view view;
+    pp_stop_action action;
+    int64_t deadline_ns = 0;
+
+    do {
+        look(loop, &view);
+        action = pp_stop_next(&loop->stop, &view, &deadline_ns);
+    } while (act(loop, action));
+    if (loop->finished)
+        return INT64_MAX;
+    int64_t poll_ns = action == PP_STOP_KILL_ESCAPEES ? SWEEP_POLL_NS : STOP_POLL_NS;
+    if (action == PP_STOP_WAIT && now_ns - loop->stop.term_ns > PP_SECOND_NS)
+        poll_ns = STOP_POLL_LONG_NS;
+    return now_ns + poll_ns < deadline_ns ? now_ns + poll_ns : deadline_ns;
+}

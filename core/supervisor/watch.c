@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Exits and frames. The invariant: the leader is observed, never reaped, here; adopted children
+ * are reaped one by one by identity, so nothing is swallowed unseen; deadlines are absolute and
+ * skipped ones are counted, not replayed.
+ */
+#include "loop_private.h"
+
+#define FIRST_TRACK_NS 50000000LL /* in the first second */
+
+static void leader_exited(pp_loop *loop) {
+    loop->exited = true;
+    loop->leader_state = PP_LEADER_EXITED;
+    pp_proc_info info = { .id = loop->leader, .pgid = loop->leader.pid };
+    pp__loop_event(
+        loop, (pp_event){ .kind = "leader_exited", .info = &info, .exit = &loop->leader_exit });
+    pp__loop_output(loop);
+    size_t start = pp_message_begin(&loop->out.wire, PP_MSG_EXITED, 0);
+    pp__put_exit(&loop->out.wire, &loop->leader_exit);
+    pp_message_end(&loop->out.wire, start);
+}
+
+static void observe_leader(pp_loop *loop) {
+    pp_os *os = loop->os;
+    pp_error error = { 0 };
+
+    if (loop->leader_state != PP_LEADER_ALIVE)
+        return;
+    pp_status status = os->observe_exit(os->ctx, loop->leader, &loop->leader_exit, &error);
+    if (status == PP_OK) {
+        leader_exited(loop);
+    } else if (status == PP_E_VANISHED) {
+        loop->leader_state = PP_LEADER_LOST;
+        pp__loop_event(loop, (pp_event){ .kind = "leader_reaped_elsewhere", .error = &error });
+    }
+}
+
+static void reap_adopted(pp_loop *loop, int32_t pid) {
+    pp_os *os = loop->os;
+    pp_proc_info info = { 0 };
+    pp_exit exit = { 0 };
+    pp_error error = { 0 };
+
+    if (pid == loop->leader.pid && loop->leader_state != PP_LEADER_REAPED)
+        return; /* pinned until its group is verified */
+    if (os->identify(os->ctx, pid, &info, &error) == PP_OK)
+        (void)pp_tree_reap(&loop->tree, info.id, &exit, &error);
+}
+
+static void observe_adopted(pp_loop *loop) {
+    pp_os *os = loop->os;
+    pp_pid_list own = { 0 };
+    pp_error error = { 0 };
+
+    if (os->adopts && os->list_own_children(os->ctx, &own, &error) == PP_OK)
+        for (size_t i = 0; i < own.count; i++)
+            reap_adopted(loop, own.pids[i]);
+    pp_pid_list_done(&own);
+}
+
+void pp__loop_observe(pp_loop *loop) {
+    observe_leader(loop);
+    observe_adopted(loop);
+}
+
+/* What a person wants to see while it runs, in front of the record. */
+static void put_live(pp_buffer *head, const pp_loop *loop) {
+    const pp_frame *frame = &loop->frame;
+    pp_sum rss = { 0 };
+
+    for (size_t i = 0; i < frame->proc_count; i++)
+        if (frame->procs[i].info.phase != PP_PHASE_ZOMBIE)
+            pp_sum_add(&rss, frame->procs[i].usage.rss_bytes);
+    pp_put_i64(head, frame->t_ns);
+    pp_put_u32(head, (uint32_t)frame->proc_count);
+    pp__put_reading(head, pp_sum_total(&rss));
+    pp__put_reading(head, frame->conservation.cpu_ns);
+    pp_put_u64(head, loop->tree.escapes);
+}
+
+static void queue_frame(pp_loop *loop) {
+    pp_json json = { 0 };
+    pp_buffer head = { 0 };
+    const char *line = NULL;
+    size_t size = 0;
+    pp_error error = { 0 };
+
+    put_live(&head, loop);
+    pp__record_frame(&json, &loop->frame);
+    pp_status status = pp_json_finish(&json, &line, &size, &error);
+    if (status == PP_OK)
+        status = pp__outbox_record(&loop->out, PP_MSG_FRAME, loop->frame.seq, &head, line, size);
+    if (status == PP_OK)
+        loop->frames++;
+    else
+        loop->frames_dropped++;
+    pp_json_done(&json);
+    pp_buffer_done(&head);
+}
+
+static void take_frame(pp_loop *loop, pp_frame_kind kind, int64_t scheduled_ns, uint64_t missed,
+                       bool memory_pass) {
+    pp_frame *frame = &loop->frame;
+
+    if (pp__outbox_full(&loop->out)) {
+        loop->frames_dropped++;
+        return;
+    }
+    pp_frame_reset(frame);
+    pp_tree_sample(&loop->tree, memory_pass, frame);
+    frame->seq = pp__outbox_seq(&loop->out);
+    frame->window = kind == PP_FRAME_TRACK ? 0 : loop->window.id;
+    frame->kind = kind;
+    frame->scheduled_ns = scheduled_ns;
+    frame->missed = missed;
+    frame->used_ns = pp__loop_now(loop);
+    queue_frame(loop);
+}
+
+static void close_window(pp_loop *loop) {
+    pp_window_plan *window = &loop->window;
+
+    window->open = false;
+    pp__loop_event(loop, (pp_event){ .kind = "window_done",
+                                     .window = window->id,
+                                     .frames = window->frames,
+                                     .missed = window->missed });
+    size_t start = pp_message_begin(&loop->out.wire, PP_MSG_WINDOW, 0);
+    pp_put_u32(&loop->out.wire, window->id);
+    pp_put_u64(&loop->out.wire, window->frames);
+    pp_put_u64(&loop->out.wire, window->missed);
+    pp_message_end(&loop->out.wire, start);
+}
+
+static int64_t due_ns(const pp_window_plan *window) {
+    int64_t due = window->start_ns + (int64_t)window->next * window->interval_ns;
+
+    return due < window->end_ns ? due : window->end_ns;
+}
+
+static void take_window_frame(pp_loop *loop, int64_t now_ns) {
+    pp_window_plan *window = &loop->window;
+    uint64_t reached = (uint64_t)((now_ns - window->start_ns) / window->interval_ns);
+    uint64_t missed = 0;
+
+    if (reached > window->next &&
+        now_ns < window->end_ns) { /* a stall: one frame, the rest count */
+        missed = reached - window->next;
+        window->next = reached;
+    } else if (now_ns >= window->end_ns) {
+        while (due_ns(window) < window->end_ns) {
+            missed++;
+            window->next++;
+        }
+    }
+    int64_t scheduled_ns = due_ns(window);
+    bool closing = scheduled_ns == window->end_ns;
+    bool boundary = window->next == 0;
+    bool memory = boundary || closing || window->next % window->memory_every == 0;
+    window->frames++;
+    window->missed += missed;
+    take_frame(loop,
+               closing    ? PP_FRAME_CLOSING
+               : boundary ? PP_FRAME_BOUNDARY
+                          : PP_FRAME_TICK,
+               scheduled_ns, missed, memory);
+    window->next++;
+    if (closing)
+        close_window(loop);
+}
+
+static int64_t track_interval_ns(const pp_loop *loop, int64_t now_ns) {
+    int64_t interval_ns = loop->request.options.interval_ns;
+
+    if (now_ns - loop->spawned_ns < PP_SECOND_NS)
+        return FIRST_TRACK_NS;
+    return interval_ns > 0 && interval_ns < PP_SECOND_NS ? interval_ns : PP_SECOND_NS;
+}
+
+int64_t pp__loop_sample(pp_loop *loop, int64_t now_ns) {
+    if (!loop->request.options.track)
+        return INT64_MAX;
+    if (loop->window.open && now_ns >= due_ns(&loop->window)) {
+        take_window_frame(loop, now_ns);
+        loop->next_track_ns = now_ns + track_interval_ns(loop, now_ns);
+    } else if (now_ns >= loop->next_track_ns) {
+        take_frame(loop, PP_FRAME_TRACK, loop->next_track_ns, 0, false);
+        loop->next_track_ns = now_ns + track_interval_ns(loop, now_ns);
+    }
+    if (loop->window.open && due_ns(&loop->window) < loop->next_track_ns)
+        return due_ns(&loop->window);
+    return loop->next_track_ns;
+}
+
+void pp__loop_last_frame(pp_loop *loop) {
+    if (loop->request.options.track)
+        take_frame(loop, PP_FRAME_TRACK, pp__loop_now(loop), 0, false);
+}
