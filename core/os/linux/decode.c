@@ -3,7 +3,6 @@
  * merely starts like a number. A result is written only when the whole input made sense. */
 #include "decode.h"
 
-#include <limits.h>
 #include <string.h>
 
 enum {
@@ -96,10 +95,18 @@ static bool skip_tokens(cursor *c, int count) {
     return true;
 }
 
+/* memrchr is not everywhere. */
+static const char *last_of(const char *bytes, size_t size, char wanted) {
+    while (size > 0)
+        if (bytes[--size] == wanted)
+            return bytes + size;
+    return NULL;
+}
+
 pp_status pp__linux_decode_stat(const char *bytes, size_t size, pp_linux_stat *ret_stat,
                                 pp_error *reterr) {
     const char *open = memchr(bytes, '(', size);
-    const char *close = memrchr(bytes, ')', size);
+    const char *close = last_of(bytes, size, ')');
     if (open == NULL || close == NULL || close < open)
         return malformed(reterr, "stat: no bracketed name");
 
