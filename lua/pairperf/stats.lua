@@ -110,20 +110,6 @@ function M.diagnostic_only(plan)
   return { diagnostic_only = #reasons > 0, reasons = reasons }
 end
 
---- Strict alternation from the variant that goes first.
----@param first "baseline"|"candidate"
----@param repetitions integer
----@return string[] order
-function M.schedule(first, repetitions)
-  local other = first == "baseline" and "candidate" or "baseline"
-  local order = {}
-  for _ = 1, repetitions do
-    order[#order + 1] = first
-    order[#order + 1] = other
-  end
-  return order
-end
-
 ---@class pairperf.Outcome
 ---@field usage_error boolean? usage error or refusal
 ---@field cancelled boolean?

@@ -5,6 +5,7 @@
 local core = require "pairperf.core"
 local format = require "pairperf.format"
 local latency = require "pairperf.latency"
+local plan = require "pairperf.plan"
 local stats = require "pairperf.stats"
 
 local json = core.json
@@ -26,7 +27,7 @@ local RUN = {
   end,
   diagnostic_only = stats.diagnostic_only,
   schedule = function(case)
-    return { order = stats.schedule(case.first, case.repetitions) }
+    return { order = plan.order(case.first, case.repetitions, "alternate") }
   end,
   exit_code = function(case)
     return { exit = stats.exit_code(case) }

@@ -1,0 +1,388 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- The metrics of one run from its window. Each is {value, unit, tier, flags, reason, partial}: a
+--- value is a number or null with a reason, and nothing that cannot be trusted is a value.
+local core = require "pairperf.core"
+local json = require "pairperf.json"
+local stats = require "pairperf.stats"
+local window_frames = require "pairperf.window_frames"
+
+local M = {}
+
+-- Linux stamps process starts in 10 ms ticks; macOS stamps are exact, and 10 ms more leniency there
+-- could only take a process for newborn that was born within 10 ms before a frame that missed it.
+local START_STEP_NS <const> = 10000000
+
+local COUNTERS = {
+  { field = "voluntary_switches", unit = "1/s" },
+  { field = "involuntary_switches", unit = "1/s" },
+  { field = "wakeups_pkg_idle", unit = "1/s" },
+  { field = "wakeups_interrupt", unit = "1/s" },
+  { field = "write_bytes", unit = "B/s" },
+  { field = "cancelled_write_bytes", unit = "B/s" },
+  { field = "billed_energy", unit = "raw/s" },
+}
+
+local MEMORY = {
+  { field = "rss_bytes", name = "rss" },
+  { field = "footprint_bytes", name = "footprint" },
+  { field = "pss_bytes", name = "pss", pass = true },
+  { field = "uss_bytes", name = "uss", pass = true },
+  { field = "swap_bytes", name = "swap", pass = true },
+  { field = "footprint_pss_bytes", name = "footprint_pss", pass = true },
+}
+
+local function or_null(value)
+  if value == nil then
+    return json.null
+  end
+  return value
+end
+
+-- A metric; `reason` is asked for whenever there is no value.
+local function metric(unit, tier, fields)
+  return {
+    value = or_null(fields.value),
+    unit = unit,
+    tier = or_null(tier),
+    flags = json.array(fields.flags or {}),
+    partial = or_null(fields.partial),
+    reason = fields.value == nil and (fields.reason or "not_measured") or json.null,
+    error = fields.error,
+    passes = fields.passes,
+  }
+end
+M.metric = metric
+
+local function known(value)
+  return value ~= nil and value ~= json.null
+end
+
+local function sorted_copy(list)
+  local copy = table.move(list, 1, #list, 1, {})
+  table.sort(copy)
+  return copy
+end
+
+-- ---------------------------------------------------------------- validity
+
+local function times(window)
+  local list = {}
+  for i, entry in ipairs(window) do
+    local f = entry.frame
+    list[i] = { t_ns = f.t_ns, end_ns = f.end_ns, used_ns = f.used_ns, cont_ns = f.cont_ns }
+  end
+  return list
+end
+
+local function lateness(window)
+  local late, missed, pass = {}, 0, {}
+  for i, entry in ipairs(window) do
+    late[i] = entry.frame.t_ns - entry.frame.scheduled_ns
+    pass[i] = entry.frame.end_ns - entry.frame.t_ns
+    missed = missed + entry.frame.missed
+  end
+  local s, p = stats.summary(late), stats.summary(pass)
+  return missed,
+    { median = or_null(s.median), max = or_null(s.max) },
+    { median = or_null(p.median), max = or_null(p.max) }
+end
+
+--- Is the window valid, and how well was its schedule kept?
+---@param window table[]
+---@param planned {interval_ns: integer, duration_ns: integer}
+function M.validity(window, planned)
+  local verdict = core.window.window_validity {
+    frames = times(window),
+    interval_ms = planned.interval_ns / 1e6,
+    duration_s = planned.duration_ns / 1e9,
+  }
+  local missed, late, pass = lateness(window)
+  return {
+    valid = verdict.valid,
+    reasons = json.array(verdict.reasons),
+    warnings = json.array(verdict.warnings),
+    elapsed_ns = or_null(verdict.elapsed_ns),
+    frames = #window,
+    missed = missed,
+    lateness_ns = late,
+    pass_ns = pass,
+    start_ns = window[1] and window[1].frame.t_ns or json.null,
+    end_ns = window[1] and window[#window].frame.t_ns or json.null,
+  }
+end
+
+-- ---------------------------------------------------------------- counters
+
+local function measured_counters(window, metrics)
+  local names, specs = { "cpu_ns" }, {}
+  for _, spec in ipairs(COUNTERS) do
+    local nowhere = window_frames.nowhere(window, spec.field)
+    if nowhere then
+      metrics[spec.field .. "_per_second"] = metric(spec.unit, "observed", { reason = nowhere })
+    else
+      names[#names + 1] = spec.field
+      specs[#specs + 1] = spec
+    end
+  end
+  return names, specs
+end
+
+-- Flags that concern one counter, and why its total is not trusted.
+local function flags_of(usage, counter)
+  local flags = {}
+  for _, flag in ipairs(usage.flags) do
+    local name, about = flag:match "^([^:]*):?(.*)$"
+    if about == "" or about == counter then
+      flags[#flags + 1] = name
+    end
+  end
+  return flags
+end
+
+local function observed(usage, key, counter, unit)
+  local flags = flags_of(usage, counter)
+  return metric(unit, "observed", {
+    value = usage.value[key],
+    partial = usage.partial[key],
+    flags = flags,
+    reason = #flags > 0 and table.concat(flags, ", ") or "no elapsed time",
+  })
+end
+
+local function add_observed(metrics, usage, specs)
+  metrics.cpu_percent_observed = observed(usage, "cpu_percent_total", "cpu_ns", "%")
+  metrics.cpu_percent_excluded = observed(usage, "cpu_percent_excluded", "cpu_ns", "%")
+  metrics.cpu_percent_without_excluded =
+    observed(usage, "cpu_percent_without_excluded", "cpu_ns", "%")
+  for _, spec in ipairs(specs) do
+    local key = spec.field .. "_per_second"
+    metrics[key] = observed(usage, key, spec.field, spec.unit)
+  end
+end
+
+-- ---------------------------------------------------------------- conservation
+
+local function window_flags(window)
+  local lower, clamped = false, false
+  for _, entry in ipairs(window) do
+    local total = entry.frame.conservation
+    lower = lower or total.lower_bound
+    clamped = clamped or total.clamped_ns > 0
+  end
+  local flags = {}
+  if clamped then
+    flags[1] = "clamped"
+  end
+  if lower then
+    flags[#flags + 1] = "lower_bound"
+  end
+  return flags
+end
+
+-- Closing minus boundary of one conserved total; nil and the reason.
+local function conserved(window, field)
+  local first, last = window[1], window[#window]
+  if not first then
+    return nil, "no frame"
+  end
+  local from, to = first.frame.conservation, last.frame.conservation
+  for _, total in ipairs { from, to } do
+    if not known(total[field]) then
+      return nil, total.missing and total.missing[field] or "not_measured"
+    end
+  end
+  return to[field] - from[field]
+end
+
+local function rate(delta, elapsed_ns, scale)
+  if delta and known(elapsed_ns) and elapsed_ns > 0 and delta >= 0 then
+    return delta * scale / elapsed_ns
+  end
+end
+
+local function add_conserved(metrics, window, elapsed_ns)
+  local cpu_ns, why = conserved(window, "cpu_ns")
+  local last = window[#window]
+  local error_ns = last and last.frame.conservation.error_ns
+  metrics.cpu_percent_conservation = metric("%", "conservation", {
+    value = rate(cpu_ns, elapsed_ns, 100),
+    flags = window_flags(window),
+    reason = why or "no elapsed time",
+    error = rate(error_ns, elapsed_ns, 100),
+  })
+  local bytes, why_bytes = conserved(window, "write_bytes")
+  metrics.write_bytes_per_second_conservation = metric("B/s", "conservation", {
+    value = rate(bytes, elapsed_ns, 1e9),
+    reason = why_bytes or (bytes and bytes < 0 and "counter_regressed") or "no elapsed time",
+  })
+  return cpu_ns
+end
+
+-- The headline of this run alone; a comparison takes the tier that all its runs have.
+local function best(metrics, better, other)
+  return known(metrics[better].value) and metrics[better] or metrics[other]
+end
+
+local function add_headlines(metrics)
+  metrics.write_bytes_per_second_observed = metrics.write_bytes_per_second
+  metrics.write_bytes_per_second =
+    best(metrics, "write_bytes_per_second_conservation", "write_bytes_per_second_observed")
+  metrics.cpu_percent = best(metrics, "cpu_percent_conservation", "cpu_percent_observed")
+end
+
+-- What the tree used and no component was seen using.
+local function unattributed(metrics, usage)
+  local total, parts = metrics.cpu_percent_conservation, usage.partial.cpu_percent_total
+  local value = known(total.value) and parts and total.value - parts or nil
+  return metric("%", "conservation", {
+    value = value,
+    flags = table.move(total.flags, 1, #total.flags, 1, {}),
+    reason = known(total.value) and "no elapsed time" or total.reason,
+  })
+end
+
+-- ---------------------------------------------------------------- memory
+
+local function whole_bytes(digits)
+  return digits and math.tointeger(tonumber(digits))
+end
+
+local function add_memory(metrics, window, spec, components)
+  local nowhere = window_frames.nowhere(window, spec.field, spec.pass)
+  local frames = window_frames.memory_frames(window, spec.field, spec.pass or false)
+  if nowhere or #frames == 0 then
+    local absent = { reason = #frames == 0 and "no_pass" or nowhere, passes = #frames }
+    metrics[spec.name .. "_max_bytes"] = metric("B", nil, absent)
+    metrics[spec.name .. "_mean_bytes"] = metric("B", nil, absent)
+    return
+  end
+  local m = core.window.memory { frames = frames }
+  local reason = table.concat(m.flags, ", ")
+  local function put(suffix, value, partial)
+    metrics[spec.name .. suffix] = metric("B", nil, {
+      value = value,
+      partial = partial,
+      flags = sorted_copy(m.flags),
+      reason = reason,
+      passes = #frames,
+    })
+  end
+  put("_max_bytes", whole_bytes(m.max), whole_bytes(m.partial.max))
+  put("_mean_bytes", m.mean, m.partial.mean)
+  for name, part in pairs(m.components) do
+    local component = components[name] or {}
+    component[spec.name .. "_max_bytes"] = or_null(whole_bytes(part.max))
+    component[spec.name .. "_mean_bytes"] = or_null(part.mean)
+    components[name] = component
+  end
+end
+
+-- ---------------------------------------------------------------- the whole
+
+-- Members' readings that were refused: {pid, field} once each.
+local function denied(window, usage_flags)
+  local problems, seen = {}, {}
+  local function note(pid, exe, what)
+    local text = ("%s of pid %s (%s)"):format(what, pid, window_frames.component(exe))
+    if not seen[text] then
+      seen[text] = true
+      problems[#problems + 1] = text
+    end
+  end
+  local unreadable = table.concat(usage_flags, " "):find("unreadable", 1, true)
+  for _, entry in ipairs(window) do
+    for _, row in ipairs(entry.unseen) do
+      note(row.pid, row.exe, ("%s (%s)"):format(row.failure.op, row.failure.status))
+    end
+    for _, proc in ipairs(entry.frame.procs) do
+      for field, why in pairs(proc.missing or {}) do
+        local is_memory = field:find "_bytes$" and not field:find "write_bytes$"
+        if why == "denied" and (is_memory or unreadable) then
+          note(proc.pid, proc.exe, ("%s (denied)"):format(field))
+        end
+      end
+    end
+  end
+  table.sort(problems)
+  return problems
+end
+
+local function void(metrics, window)
+  for name, one in pairs(metrics) do
+    local voided = {}
+    for key, value in pairs(one) do
+      voided[key] = value
+    end
+    if known(one.value) then
+      voided.partial = one.value
+      voided.value = json.null
+      voided.reason = "window void: " .. table.concat(window.reasons, ", ")
+    end
+    metrics[name] = voided
+  end
+end
+
+local function distinct(window)
+  local seen, count = {}, 0
+  for _, entry in ipairs(window) do
+    for _, list in ipairs { entry.frame.procs, entry.exits } do
+      for _, proc in ipairs(list) do
+        local id = window_frames.identity(proc)
+        count = count + (seen[id] and 0 or 1)
+        seen[id] = true
+      end
+    end
+  end
+  return count
+end
+
+--- Everything that the samples of one run say about its window.
+---@param records table[] of samples.jsonl
+---@param planned {interval_ns: integer, duration_ns: integer}
+---@param excluded string[] components reported on their own
+---@return {window: table, metrics: table, components: table, processes: integer, denied: string[], cpu_ns: table}
+function M.build(records, planned, excluded)
+  local window = window_frames.mark_unseen(window_frames.window(records))
+  local validity = M.validity(window, planned)
+  local metrics, components = {}, {}
+  if #window == 0 then
+    return {
+      window = validity,
+      metrics = metrics,
+      components = components,
+      processes = 0,
+      denied = {},
+      cpu_ns = {},
+    }
+  end
+  local names, specs = measured_counters(window, metrics)
+  local usage = core.window.window_usage {
+    frames = window_frames.usage_frames(window, names, START_STEP_NS),
+    counters = names,
+    excluded = excluded,
+    start_step_ns = START_STEP_NS,
+  }
+  for name, percent in pairs(usage.components_cpu_percent) do
+    components[name] = { cpu_percent = percent }
+  end
+  add_observed(metrics, usage, specs)
+  local conserved_ns = add_conserved(metrics, window, validity.elapsed_ns)
+  add_headlines(metrics)
+  metrics.cpu_percent_unattributed = unattributed(metrics, usage)
+  for _, spec in ipairs(MEMORY) do
+    add_memory(metrics, window, spec, components)
+  end
+  if not validity.valid then
+    void(metrics, validity)
+  end
+  return {
+    window = validity,
+    metrics = metrics,
+    components = components,
+    processes = distinct(window),
+    denied = denied(window, usage.flags),
+    cpu_ns = { conservation = conserved_ns, observed = tonumber(usage.partial_totals.cpu_ns) },
+  }
+end
+
+return M

@@ -1,0 +1,275 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- summary.json of one run, read from its evidence alone: events.jsonl, samples.jsonl and what the
+--- hook recorded. Building it twice gives the same table.
+local json = require "pairperf.json"
+local next_command = require "pairperf.next_command"
+local records = require "pairperf.records"
+local run_metrics = require "pairperf.run_metrics"
+local run_requests = require "pairperf.run_requests"
+
+local M = {}
+
+local function or_null(value)
+  if value == nil then
+    return json.null
+  end
+  return value
+end
+
+-- ---------------------------------------------------------------- events
+
+-- First event of each kind; every run_failed, capability and warning kind in order.
+local function index(events)
+  local first, lists = {}, { run_failed = {}, capability = {} }
+  for _, event in ipairs(events) do
+    first[event.kind] = first[event.kind] or event
+    local list = lists[event.kind]
+    if list then
+      list[#list + 1] = event
+    end
+  end
+  return first, lists
+end
+
+local PHASES = {
+  "run_started",
+  "spawned",
+  "ready",
+  "warmup_started",
+  "sampling_started",
+  "sampling_finished",
+  "quit_requested",
+  "verdict",
+  "run_finished",
+}
+
+local function times(first)
+  local result = {}
+  for _, kind in ipairs(PHASES) do
+    result[kind .. "_ns"] = first[kind] and first[kind].t_ns or json.null
+  end
+  result.wall_ns = first.run_started and first.run_started.wall_ns or json.null
+  return result
+end
+
+local ENVELOPE =
+  { schema = true, source = true, kind = true, t_ns = true, wall_ns = true, seq = true }
+
+-- What an event says, without its envelope; null when there was none.
+local function body(event)
+  if not event then
+    return json.null
+  end
+  local copy = {}
+  for key, value in pairs(event) do
+    if not ENVELOPE[key] then
+      copy[key] = value
+    end
+  end
+  return copy
+end
+
+local function guard(first)
+  local before, after = first.guard_before, first.guard_after
+  return {
+    checked = before ~= nil and after ~= nil,
+    changed = after and after.changed or false,
+    fields = json.array(after and after.fields or {}),
+    before = before and before.snapshots or json.null,
+    after = after and after.snapshots or json.null,
+  }
+end
+
+local function check(first)
+  if first.check_finished then
+    local copy = body(first.check_finished)
+    copy.state = "ran"
+    return copy
+  elseif first.check_not_run then
+    return { state = "not run", reason = first.check_not_run.reason }
+  elseif first.check_not_configured then
+    return { state = "no check configured" }
+  end
+  return json.null
+end
+
+local function capabilities(list)
+  local result = json.array {}
+  for i, event in ipairs(list) do
+    result[i] = {
+      capability = event.capability,
+      state = event.state,
+      consequence = or_null(event.consequence),
+    }
+  end
+  return result
+end
+
+local function own_cost(verdict, window)
+  local own = verdict and verdict.own or {}
+  return {
+    cpu_ns = or_null(own.cpu_ns),
+    rss_bytes = or_null(own.rss_bytes),
+    frames = or_null(own.frames),
+    pass_ns = window.pass_ns,
+  }
+end
+
+-- ---------------------------------------------------------------- status
+
+local function failure(run_dir, slot, step, reason, evidence, next)
+  return {
+    step = step,
+    reason = reason,
+    evidence = ("%s/%s"):format(slot.directory, evidence),
+    next = next or next_command(step, { dir = run_dir }),
+  }
+end
+
+local EVIDENCE = { pre_sample_hook = "hook", post_run_check = "check", sampling = "samples.jsonl" }
+
+-- Why the run failed, the first reason first; nil for a success.
+local function find_failure(run_dir, slot, read, first, lists, result)
+  local said = lists.run_failed[1]
+  local window = result.window
+  if said then
+    return failure(
+      run_dir,
+      slot,
+      said.step,
+      said.reason,
+      EVIDENCE[said.step] or "events.jsonl",
+      said.next
+    )
+  elseif #result.denied > 0 then
+    return failure(
+      run_dir,
+      slot,
+      "sampling",
+      "reading a known process was refused or failed: " .. table.concat(result.denied, "; "),
+      "samples.jsonl"
+    )
+  elseif not window.valid then
+    return failure(
+      run_dir,
+      slot,
+      "sampling",
+      "the window is void: " .. table.concat(window.reasons, ", "),
+      "samples.jsonl"
+    )
+  elseif read.malformed > 0 then
+    return failure(
+      run_dir,
+      slot,
+      "evidence",
+      ("%d lines of the evidence do not parse"):format(read.malformed),
+      "events.jsonl",
+      "less " .. run_dir .. "/events.jsonl"
+    )
+  elseif not first.verdict then
+    return failure(
+      run_dir,
+      slot,
+      "quit",
+      "the record ends before the application's end was proven",
+      "events.jsonl",
+      "less " .. run_dir .. "/events.jsonl"
+    )
+  end
+end
+
+local function ready_metric(first)
+  local ready = first.ready
+  local asked = ready and ready.how ~= "none" and ready.waited_ns
+  return run_metrics.metric("ms", nil, {
+    value = asked and ready.waited_ns / 1e6 or nil,
+    reason = ready and "no readiness condition" or "not reached",
+  })
+end
+
+local function scenario_of(plan, name)
+  for _, scenario in ipairs(plan.scenarios) do
+    if scenario.name == name then
+      return scenario
+    end
+  end
+end
+
+local function read_all(run_dir)
+  local read = { malformed = 0, torn = json.array {} }
+  local err
+  for _, name in ipairs { "events", "samples" } do
+    read[name], err = records.read_if_any(("%s/%s.jsonl"):format(run_dir, name))
+    if not read[name] then
+      return nil, err
+    end
+  end
+  read.requests, err = run_requests.read(run_dir)
+  if err then
+    return nil, err
+  end
+  for name, list in pairs {
+    ["events.jsonl"] = read.events,
+    ["samples.jsonl"] = read.samples,
+    [run_requests.FILE] = read.requests,
+  } do
+    read.malformed = read.malformed + list.malformed
+    if list.torn then
+      read.torn[#read.torn + 1] = name
+    end
+  end
+  table.sort(read.torn)
+  return read
+end
+
+--- The summary of one run.
+---@param run_dir string
+---@param plan table plan.json
+---@param slot table entry of plan.runs
+---@return table? summary
+---@return pairperf.Error? err evidence that cannot be read
+function M.build(run_dir, plan, slot)
+  local read, err = read_all(run_dir)
+  if not read then
+    return nil, err
+  end
+  local scenario = scenario_of(plan, slot.scenario)
+  local first, lists = index(read.events)
+  local result = run_metrics.build(read.samples, scenario, plan.excluded_components or {})
+  local run_latency = run_requests.add(result, read.requests)
+  local ready = ready_metric(first)
+  result.metrics.time_to_ready_ms = ready
+  local failed = find_failure(run_dir, slot, read, first, lists, result)
+  local verdict = first.verdict
+  return {
+    schema = "pairperf-summary-1",
+    slot = slot.slot,
+    scenario = slot.scenario,
+    variant = slot.variant,
+    repetition = slot.repetition,
+    status = failed and "failed" or "success",
+    failure = or_null(failed),
+    times = times(first),
+    time_to_ready_ns = ready.value ~= json.null and first.ready.waited_ns or json.null,
+    ready = body(first.ready),
+    window = result.window,
+    metrics = result.metrics,
+    components = result.components,
+    latency = or_null(run_latency),
+    processes = result.processes,
+    escapees = verdict and verdict.escapees or json.array {},
+    verdict = body(verdict),
+    hook = body(first.hook_finished),
+    check = check(first),
+    guard = guard(first),
+    own_cost = own_cost(verdict, result.window),
+    capabilities = capabilities(lists.capability),
+    probes = {
+      before = first.probes_before and first.probes_before.probes or json.null,
+      after = first.probes_after and first.probes_after.probes or json.null,
+    },
+    evidence = { torn = read.torn, malformed = read.malformed },
+  }
+end
+
+return M
