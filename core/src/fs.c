@@ -60,6 +60,13 @@ pp_status pp__fs_read_up_to(int fd, void *bytes, size_t size, const char *name, 
     return PP_OK;
 }
 
+pp_status pp__fs_sync(int fd, const char *name, pp_error *reterr) {
+    while (fsync(fd) != 0)
+        if (errno != EINTR)
+            return pp__fs_fail(reterr, errno, "fsync", name);
+    return PP_OK;
+}
+
 pp_status pp__fs_close(int *fd, const char *name, pp_error *reterr) {
     /* After EINTR the descriptor is gone on Linux and unspecified elsewhere: never tried again. */
     if (close(pp_take_fd(fd)) != 0 && errno != EINTR)
@@ -149,16 +156,17 @@ static pp_status sync_directory(const char *path, pp_error *reterr) {
     PP_AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return pp__fs_fail(reterr, errno, "open", path);
-    if (fsync(fd) != 0)
-        return pp__fs_fail(reterr, errno, "fsync", path);
+    pp_status status = pp__fs_sync(fd, path, reterr);
+    if (status != PP_OK)
+        return status;
     return pp__fs_close(&fd, path, reterr);
 }
 
 static pp_status fill_and_close(int *fd, const void *bytes, size_t size, const char *name,
                                 pp_error *reterr) {
     pp_status status = pp__fs_write_all(*fd, bytes, size, name, reterr);
-    if (status == PP_OK && fsync(*fd) != 0)
-        status = pp__fs_fail(reterr, errno, "fsync", name);
+    if (status == PP_OK)
+        status = pp__fs_sync(*fd, name, reterr);
     if (status == PP_OK)
         status = pp__fs_close(fd, name, reterr);
     return status;
@@ -197,8 +205,8 @@ pp_status pp_fs_append(const char *path, const void *bytes, size_t size, bool sy
         return pp_fail(reterr, PP_E_INVALID, 0, "append", "%s: not a regular file", path);
 
     pp_status status = pp__fs_write_all(fd, bytes, size, path, reterr);
-    if (status == PP_OK && sync && fsync(fd) != 0)
-        status = pp__fs_fail(reterr, errno, "fsync", path);
+    if (status == PP_OK && sync)
+        status = pp__fs_sync(fd, path, reterr);
     if (status != PP_OK) {
         (void)!ftruncate(fd, before.st_size); /* best effort; the first error is what counts */
         return status;

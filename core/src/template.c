@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The template is listed and hashed before and after the copy, and both must agree. Nothing is
+ * created before every entry was found to be a file or a directory. Directories get their modes and
+ * times last, deepest first, because filling them changes both. */
+#include "pairperf/template.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "fs_internal.h"
+#include "manifest_internal.h"
+#include "platform.h"
+
+enum { COPY_SIZE = 128 * 1024 };
+
+static bool acceptable(mode_t mode) {
+    return S_ISREG(mode) || S_ISDIR(mode);
+}
+
+static pp_status refuse_special(const pp__walk *walk, pp_error *reterr) {
+    char list[400] = "";
+    size_t used = 0, left_out = 0;
+    for (size_t i = 0; i < walk->count; i++) {
+        const pp__walk_entry *entry = &walk->entries[i];
+        if (acceptable(entry->mode))
+            continue;
+        int size = snprintf(list + used, sizeof list - used, "%s%s (%s)", used ? ", " : "",
+                            entry->path, pp__fs_type_name(entry->mode));
+        if (size > 0 && (size_t)size < sizeof list - used) {
+            used += (size_t)size;
+        } else {
+            list[used] = '\0';
+            left_out++;
+        }
+    }
+    if (used == 0 && left_out == 0)
+        return PP_OK;
+    if (left_out == 0)
+        return pp_fail(reterr, PP_E_REFUSED, 0, "template", "not a file or directory: %s", list);
+    return pp_fail(reterr, PP_E_REFUSED, 0, "template", "not a file or directory: %s and %zu more",
+                   list, left_out);
+}
+
+typedef struct snapshot {
+    pp__walk walk;
+    pp_manifest manifest;
+} snapshot;
+
+static void snapshot_done(snapshot *taken) {
+    pp__walk_done(&taken->walk);
+    pp_manifest_done(&taken->manifest);
+}
+
+static pp_status take_snapshot(const char *directory, snapshot *ret_taken, pp_error *reterr) {
+    snapshot taken = { 0 };
+    pp_status status = pp__walk_open(directory, &taken.walk, reterr);
+    if (status != PP_OK)
+        return status;
+    if (taken.walk.root_fd < 0)
+        status = pp_fail(reterr, PP_E_INVALID, ENOTDIR, "template", "%s", directory);
+    if (status == PP_OK)
+        status = refuse_special(&taken.walk, reterr);
+    if (status == PP_OK)
+        status = pp__manifest_of_walk(&taken.walk, &taken.manifest, reterr);
+    if (status == PP_OK)
+        *ret_taken = taken;
+    else
+        snapshot_done(&taken);
+    return status;
+}
+
+static void describe(const snapshot *taken, pp_template *ret_template) {
+    ret_template->entries = taken->manifest.entries;
+    ret_template->bytes = taken->manifest.bytes;
+    memcpy(ret_template->sha256, taken->manifest.sha256, sizeof ret_template->sha256);
+}
+
+pp_status pp_template_check(const char *directory, pp_template *ret_template, pp_error *reterr) {
+    snapshot taken;
+    pp_status status = take_snapshot(directory, &taken, reterr);
+    if (status != PP_OK)
+        return status;
+    describe(&taken, ret_template);
+    snapshot_done(&taken);
+    return PP_OK;
+}
+
+typedef struct copy {
+    const pp__walk *walk;
+    int home_fd;
+    char *buffer; /* COPY_SIZE */
+} copy;
+
+static pp_status copy_range(const copy *to, int in, int out, off_t at, off_t end, const char *name,
+                            pp_error *reterr) {
+    if (lseek(in, at, SEEK_SET) < 0 || lseek(out, at, SEEK_SET) < 0)
+        return pp__fs_fail(reterr, errno, "lseek", name);
+    while (at < end) {
+        size_t wanted = end - at < COPY_SIZE ? (size_t)(end - at) : COPY_SIZE;
+        size_t got;
+        pp_status status = pp__fs_read_up_to(in, to->buffer, wanted, name, &got, reterr);
+        if (status == PP_OK && got < wanted)
+            status = pp_fail(reterr, PP_E_UNVERIFIED, 0, "copy", "%s: became shorter", name);
+        if (status == PP_OK)
+            status = pp__fs_write_all(out, to->buffer, got, name, reterr);
+        if (status != PP_OK)
+            return status;
+        at += (off_t)got;
+    }
+    return PP_OK;
+}
+
+/* Copies only where the file system says there is data; one that cannot tell says "everywhere". */
+static pp_status copy_content(const copy *to, int in, int out, off_t size, const char *name,
+                              pp_error *reterr) {
+    if (ftruncate(out, size) != 0)
+        return pp__fs_fail(reterr, errno, "ftruncate", name);
+    for (off_t at = 0; at < size;) {
+        off_t data = lseek(in, at, SEEK_DATA);
+        if (data < 0 && errno == ENXIO)
+            break; /* a hole up to the end */
+        off_t hole = data < 0 ? -1 : lseek(in, data, SEEK_HOLE);
+        if (data < 0 || hole < 0) {
+            data = at;
+            hole = size;
+        }
+        if (hole > size)
+            hole = size;
+        pp_status status = copy_range(to, in, out, data, hole, name, reterr);
+        if (status != PP_OK)
+            return status;
+        at = hole;
+    }
+    return PP_OK;
+}
+
+static pp_status set_attributes(int fd, const pp__walk_entry *entry, const char *name,
+                                pp_error *reterr) {
+    if (fchmod(fd, entry->mode & 07777) != 0)
+        return pp__fs_fail(reterr, errno, "fchmod", name);
+    return pp_platform_set_mtime(fd, entry->mtime_ns, name, reterr);
+}
+
+static pp_status copy_file(const copy *to, size_t index, pp_error *reterr) {
+    const pp__walk_entry *entry = &to->walk->entries[index];
+    pp__walk_name name = pp__walk_entry_name(to->walk, index);
+    PP_AUTO_FD in = -1;
+    pp_status status = pp__walk_entry_open(to->walk, index, &in, reterr);
+    if (status != PP_OK)
+        return status;
+    PP_AUTO_FD out = openat(to->home_fd, entry->path,
+                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (out < 0)
+        return pp__fs_fail(reterr, errno, "create", name.text);
+    status = copy_content(to, in, out, (off_t)entry->size, name.text, reterr);
+    if (status == PP_OK)
+        status = set_attributes(out, entry, name.text, reterr);
+    if (status == PP_OK)
+        status = pp__fs_close(&out, name.text, reterr);
+    return status;
+}
+
+static pp_status finish_directory(const copy *to, size_t index, pp_error *reterr) {
+    const pp__walk_entry *entry = &to->walk->entries[index];
+    pp__walk_name name = pp__walk_entry_name(to->walk, index);
+    PP_AUTO_FD fd =
+        openat(to->home_fd, entry->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return pp__fs_fail(reterr, errno, "open", name.text);
+    return set_attributes(fd, entry, name.text, reterr);
+}
+
+static pp_status copy_entries(const copy *to, pp_error *reterr) {
+    pp_status status = PP_OK;
+    size_t count = to->walk->count;
+    for (size_t i = 0; status == PP_OK && i < count; i++) {
+        const pp__walk_entry *entry = &to->walk->entries[i];
+        if (S_ISREG(entry->mode))
+            status = copy_file(to, i, reterr);
+        else if (mkdirat(to->home_fd, entry->path, 0700) != 0)
+            status = pp__fs_fail(reterr, errno, "mkdir", pp__walk_entry_name(to->walk, i).text);
+    }
+    for (size_t i = count; status == PP_OK && i > 0; i--)
+        if (S_ISDIR(to->walk->entries[i - 1].mode))
+            status = finish_directory(to, i - 1, reterr);
+    return status;
+}
+
+static pp_status copy_into(const pp__walk *walk, const char *home, pp_error *reterr) {
+    PP_AUTO_FD home_fd = open(home, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (home_fd < 0)
+        return pp__fs_fail(reterr, errno, "open", home);
+    PP_AUTO_FREE char *buffer = malloc(COPY_SIZE);
+    if (!buffer)
+        return pp_fail(reterr, PP_E_NOMEM, ENOMEM, "malloc", "%s", home);
+    copy to = { .walk = walk, .home_fd = home_fd, .buffer = buffer };
+    return copy_entries(&to, reterr);
+}
+
+static bool same(const snapshot *before, const snapshot *after) {
+    if (strcmp(before->manifest.sha256, after->manifest.sha256) != 0)
+        return false;
+    for (size_t i = 0; i < before->walk.count; i++)
+        if (before->walk.entries[i].mtime_ns != after->walk.entries[i].mtime_ns)
+            return false;
+    return true;
+}
+
+static pp_status verify_unchanged(const char *directory, const snapshot *before, pp_error *reterr) {
+    snapshot after;
+    pp_status status = take_snapshot(directory, &after, reterr);
+    if (status != PP_OK)
+        return status;
+    if (!same(before, &after))
+        status = pp_fail(reterr, PP_E_UNVERIFIED, 0, "template", "%s: changed while it was copied",
+                         directory);
+    snapshot_done(&after);
+    return status;
+}
+
+pp_status pp_template_copy(const char *directory, const char *home, pp_template *ret_template,
+                           pp_error *reterr) {
+    snapshot before;
+    pp_status status = take_snapshot(directory, &before, reterr);
+    if (status != PP_OK)
+        return status;
+    status = copy_into(&before.walk, home, reterr);
+    if (status == PP_OK)
+        status = verify_unchanged(directory, &before, reterr);
+    if (status == PP_OK)
+        describe(&before, ret_template);
+    snapshot_done(&before);
+    return status;
+}
