@@ -68,19 +68,20 @@ static pp_status wait_child(pp_darwin *darwin, pp_proc_id id, int options, pp_ex
 pp_status pp__dw_observe_exit(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr) {
     pp_darwin *darwin = ctx;
     pp_exit how;
+    pp_dw_seen seen;
     if (id.pid <= 1)
         return pp_fail(reterr, PP_E_INVALID, 0, "waitid", "pid %d", id.pid);
     pp_status status =
         wait_child(darwin, id, PP_DW_WEXITED | PP_DW_WNOHANG | PP_DW_WNOWAIT, &how, reterr);
-    if (status != PP_OK)
+    if (status != PP_OK && status != PP_E_AGAIN)
         return status;
-    pp_dw_seen seen; /* the number may be another child's by now, if somebody else reaped */
-    status = pp__dw_check(darwin, id, &seen, reterr);
-    if (status == PP_E_STALE)
+    /* The answer may be about another child, if somebody else reaped ours. */
+    pp_status identity = pp__dw_check(darwin, id, &seen, reterr);
+    if (identity == PP_E_STALE)
         return pp_fail(reterr, PP_E_VANISHED, 0, "waitid", "pid %d was reaped by somebody else",
                        id.pid);
-    if (status != PP_OK)
-        return status;
+    if (identity != PP_OK || status != PP_OK)
+        return identity != PP_OK ? identity : status;
     how.cpu_ns = exited_cpu(darwin, id.pid);
     *ret_exit = how;
     return PP_OK;
