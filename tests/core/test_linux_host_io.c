@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the Linux host waits for, sends, starts and writes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#ifdef __linux__
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "linux/linux_host.h"
+#include "linux_script.h"
+
+static pp_os os;
+static pp_error error;
+static char run_dir[] = "/tmp/pairperf-host-XXXXXX";
+static int run_dir_fd = -1;
+static int peer_fd = -1, channel_fd = -1;
+
+static int open_scripted(void **state) {
+    (void)state;
+    int pair[2];
+    script_reset();
+    memset(&error, 0, sizeof error);
+    (void)unsetenv("PP_KERNEL");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return -1;
+    channel_fd = pair[0];
+    peer_fd = pair[1];
+    pp_host_options options = { .channel_fd = channel_fd, .run_dir_fd = run_dir_fd };
+    assert_int_equal(pp_linux_host_open(&scripted.sys, &options, &os, &error), PP_OK);
+    return 0;
+}
+
+static int close_scripted(void **state) {
+    (void)state;
+    pp_host_close(&os);
+    (void)close(channel_fd); /* still ours */
+    if (peer_fd >= 0)
+        (void)close(peer_fd);
+    (void)unlinkat(run_dir_fd, "kept", 0);
+    (void)unlinkat(run_dir_fd, "err", 0);
+    assert_int_equal(script_open_count(), 0);
+    return 0;
+}
+
+static int make_run_dir(void **state) {
+    (void)state;
+    if (mkdtemp(run_dir) == NULL)
+        return -1;
+    run_dir_fd = open(run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return run_dir_fd < 0 ? -1 : 0;
+}
+
+static int remove_run_dir(void **state) {
+    (void)state;
+    (void)close(run_dir_fd);
+    return rmdir(run_dir);
+}
+
+static int64_t now_ns(void) {
+    pp_now now;
+    assert_int_equal(os.now(os.ctx, &now, &error), PP_OK);
+    return now.t_ns;
+}
+
+static pp_events wait_until(int64_t deadline_ns, bool want_writable) {
+    pp_events events;
+    assert_int_equal(os.wait(os.ctx, deadline_ns, want_writable, &events, &error), PP_OK);
+    return events;
+}
+
+enum { SECOND = 1000000000 };
+
+/* ---- waiting ---- */
+
+static void a_deadline_ends_the_wait_and_not_before(void **state) {
+    (void)state;
+    int64_t deadline = now_ns() + SECOND / 50;
+    pp_events events = wait_until(deadline, false);
+    assert_true(events.timer);
+    assert_false(events.child || events.channel_readable || events.channel_writable);
+    assert_true(now_ns() >= deadline);
+    assert_true(wait_until(deadline, false).timer); /* still past */
+    assert_true(wait_until(0, false).timer);
+    assert_true(wait_until(-5, false).timer);
+}
+
+static int interruptions;
+static int interrupted_wait(int epoll_fd, struct epoll_event *ret_events, int capacity) {
+    if (interruptions-- > 0)
+        return -EINTR;
+    return pp_linux_sys_real.epoll_wait(epoll_fd, ret_events, capacity);
+}
+
+static int broken_wait(int epoll_fd, struct epoll_event *ret_events, int capacity) {
+    (void)epoll_fd, (void)ret_events, (void)capacity;
+    return -EBADF;
+}
+
+static void an_interrupted_wait_goes_on_and_a_failed_one_says_so(void **state) {
+    (void)state;
+    pp_events events;
+    interruptions = 3;
+    scripted.sys.epoll_wait = interrupted_wait;
+    assert_true(wait_until(now_ns() + SECOND / 100, false).timer);
+    assert_true(interruptions < 0);
+    scripted.sys.epoll_wait = broken_wait;
+    assert_int_equal(os.wait(os.ctx, 0, false, &events, &error), PP_E_SYS);
+    assert_int_equal(error.sys_errno, EBADF);
+}
+
+static void the_channel_wakes_for_what_was_asked(void **state) {
+    (void)state;
+    assert_true(wait_until(now_ns() + 60LL * SECOND, true).channel_writable);
+    assert_false(wait_until(0, false).channel_writable);
+    assert_int_equal(write(peer_fd, "x", 1), 1);
+    pp_events events = wait_until(now_ns() + 60LL * SECOND, false);
+    assert_true(events.channel_readable);
+    assert_false(events.timer || events.channel_writable);
+}
+
+/* proves: CAN-5 */
+static void a_closed_channel_says_so_once_and_wakes_nobody_for_ever(void **state) {
+    (void)state;
+    char bytes[8];
+    size_t got;
+    assert_int_equal(write(peer_fd, "abc", 3), 3);
+    (void)close(peer_fd);
+    peer_fd = -1;
+    assert_true(wait_until(now_ns() + 60LL * SECOND, false).channel_readable);
+    assert_int_equal(os.channel_recv(os.ctx, bytes, sizeof bytes, &got, &error), PP_OK);
+    assert_int_equal(got, 3); /* what was under way still arrives */
+    assert_true(wait_until(now_ns() + 60LL * SECOND, false).channel_readable);
+    assert_int_equal(os.channel_recv(os.ctx, bytes, sizeof bytes, &got, &error), PP_E_CLOSED);
+    pp_events events = wait_until(now_ns() + SECOND / 100, true);
+    assert_true(events.timer);
+    assert_false(events.channel_readable || events.channel_writable);
+    assert_int_equal(os.channel_send(os.ctx, "x", 1, &got, &error), PP_E_CLOSED);
+}
+
+static void an_empty_channel_is_not_a_closed_one(void **state) {
+    (void)state;
+    char bytes[8];
+    size_t got;
+    assert_int_equal(os.channel_recv(os.ctx, bytes, sizeof bytes, &got, &error), PP_E_AGAIN);
+}
+
+static void a_full_channel_takes_a_part_and_then_nothing(void **state) {
+    (void)state;
+    static char bytes[8 * 1024 * 1024];
+    size_t sent = 0;
+    assert_int_equal(os.channel_send(os.ctx, bytes, sizeof bytes, &sent, &error), PP_OK);
+    assert_in_range(sent, 1, sizeof bytes - 1);
+    assert_int_equal(os.channel_send(os.ctx, bytes, sizeof bytes, &sent, &error), PP_E_AGAIN);
+}
+
+static int channel_errno;
+static ssize_t failing_send(int fd, const void *bytes, size_t size) {
+    (void)fd, (void)bytes, (void)size;
+    return -channel_errno;
+}
+static ssize_t failing_recv(int fd, void *bytes, size_t capacity) {
+    (void)fd, (void)bytes, (void)capacity;
+    return -channel_errno;
+}
+
+static void every_kind_of_hang_up_is_closed_and_nothing_else_is(void **state) {
+    (void)state;
+    char byte = 0;
+    size_t count;
+    scripted.sys.send = failing_send;
+    scripted.sys.recv = failing_recv;
+    const struct {
+        int sys_errno;
+        pp_status status;
+    } cases[] = { { EAGAIN, PP_E_AGAIN },
+                  { ENOBUFS, PP_E_SYS },
+                  { EPIPE, PP_E_CLOSED },
+                  { ECONNRESET, PP_E_CLOSED } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        channel_errno = cases[i].sys_errno;
+        assert_int_equal(os.channel_send(os.ctx, &byte, 1, &count, &error), cases[i].status);
+        assert_int_equal(os.channel_recv(os.ctx, &byte, 1, &count, &error), cases[i].status);
+        assert_int_equal(error.sys_errno, cases[i].sys_errno);
+    }
+}
+
+/* ---- starting ---- */
+
+static size_t open_descriptors(void) {
+    DIR *dir = opendir("/proc/self/fd");
+    assert_non_null(dir);
+    size_t count = 0;
+    while (readdir(dir) != NULL)
+        count++;
+    closedir(dir);
+    return count;
+}
+
+static char *const no_words[] = { "true", NULL };
+static char *const no_env[] = { NULL };
+static const pp_command captured = {
+    .path = "/bin/true",
+    .argv = no_words,
+    .envp = no_env,
+    .cwd = "/",
+    .output = PP_OUTPUT_CAPTURE,
+    .stdout_name = "kept",
+    .stderr_name = "err",
+    .output_cap_bytes = 10,
+};
+
+static pid_t no_fork(void) {
+    return -EAGAIN;
+}
+
+static int pipes_left;
+static int few_pipes(int ret_fds[2]) {
+    return pipes_left-- > 0 ? pp_linux_sys_real.pipe(ret_fds) : -EMFILE;
+}
+
+static int no_handle(pid_t pid) {
+    (void)pid;
+    return -EMFILE;
+}
+
+/* proves: BOX-7 */
+static void a_start_that_fails_names_its_step_and_leaves_nothing(void **state) {
+    (void)state;
+    pp_proc_id id;
+    size_t before = open_descriptors();
+    scripted.sys.fork = no_fork;
+    assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_E_SYS);
+    assert_string_equal(error.op, "fork");
+    assert_int_equal(error.sys_errno, EAGAIN);
+    assert_int_equal(open_descriptors(), before);
+
+    scripted.sys.fork = pp_linux_sys_real.fork;
+    scripted.sys.pipe = few_pipes;
+    for (int pipes = 0; pipes < 3; pipes++) {
+        pipes_left = pipes;
+        assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_E_SYS);
+        assert_string_equal(error.op, "pipe2");
+        assert_int_equal(open_descriptors(), before);
+    }
+
+    scripted.sys.pipe = pp_linux_sys_real.pipe;
+    scripted.sys.pidfd_open = no_handle; /* it runs, but cannot be held */
+    scripted.sys.kill = pp_linux_sys_real.kill;
+    assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_E_SYS);
+    assert_string_equal(error.op, "pidfd_open");
+    assert_int_equal(open_descriptors(), before);
+}
+
+static void only_one_command_is_started(void **state) {
+    (void)state;
+    pp_proc_id id, second;
+    assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_OK);
+    assert_int_equal(os.spawn(os.ctx, &captured, &second, &error), PP_E_EXISTS);
+    pp_exit exit;
+    pp_reading written;
+    while (os.reap(os.ctx, id, &exit, &written, &error) == PP_E_AGAIN)
+        (void)wait_until(now_ns() + SECOND / 10, false);
+}
+
+/* ---- files ---- */
+
+static size_t content_of(const char *name, char *bytes, size_t capacity) {
+    int fd = openat(run_dir_fd, name, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    ssize_t got = read(fd, bytes, capacity);
+    (void)close(fd);
+    assert_true(got >= 0);
+    return (size_t)got;
+}
+
+static ssize_t a_byte_at_a_time(int fd, const void *bytes, size_t size) {
+    return pp_linux_sys_real.write(fd, bytes, size ? 1 : 0);
+}
+
+/* proves: CAN-5 */
+static void what_is_saved_is_whole_private_and_appended(void **state) {
+    (void)state;
+    char bytes[64];
+    scripted.sys.write = a_byte_at_a_time;
+    assert_int_equal(os.save(os.ctx, "kept", "one\n", 4, &error), PP_OK);
+    assert_int_equal(os.save(os.ctx, "kept", "two\n", 4, &error), PP_OK);
+    assert_int_equal(content_of("kept", bytes, sizeof bytes), 8);
+    assert_memory_equal(bytes, "one\ntwo\n", 8);
+    struct stat file;
+    assert_int_equal(fstatat(run_dir_fd, "kept", &file, 0), 0);
+    assert_int_equal(file.st_mode & 0777, 0600);
+}
+
+static ssize_t full_disk(int fd, const void *bytes, size_t size) {
+    (void)fd, (void)bytes, (void)size;
+    return -ENOSPC;
+}
+
+static int failing_fsync(int fd) {
+    (void)fd;
+    return -EIO;
+}
+
+static void a_save_that_is_not_on_disk_failed(void **state) {
+    (void)state;
+    scripted.sys.fsync = failing_fsync;
+    assert_int_equal(os.save(os.ctx, "kept", "one\n", 4, &error), PP_E_SYS);
+    assert_string_equal(error.op, "fsync");
+    assert_int_equal(error.sys_errno, EIO);
+    scripted.sys.write = full_disk;
+    assert_int_equal(os.save(os.ctx, "kept", "one\n", 4, &error), PP_E_SYS);
+    assert_int_equal(error.sys_errno, ENOSPC);
+}
+
+static void a_save_stays_in_the_run_directory(void **state) {
+    (void)state;
+    assert_int_equal(os.save(os.ctx, "../kept", "x", 1, &error), PP_E_INVALID);
+    assert_int_equal(os.save(os.ctx, "/tmp/kept", "x", 1, &error), PP_E_INVALID);
+    assert_int_equal(os.save(os.ctx, "", "x", 1, &error), PP_E_INVALID);
+    assert_int_equal(symlinkat("/dev/null", run_dir_fd, "kept"), 0);
+    assert_int_equal(os.save(os.ctx, "kept", "x", 1, &error), PP_E_SYS);
+    assert_int_equal(error.sys_errno, ELOOP);
+}
+
+static ssize_t full_for_captures(int fd, const void *bytes, size_t size) {
+    (void)bytes, (void)size;
+    struct stat file;
+    assert_int_equal(fstat(fd, &file), 0);
+    return S_ISREG(file.st_mode) ? -ENOSPC : pp_linux_sys_real.write(fd, bytes, size);
+}
+
+static void output_that_cannot_be_kept_is_still_read_and_counted(void **state) {
+    (void)state;
+    char *const words[] = { "sh", "-c", "echo 12345", NULL };
+    pp_command command = captured;
+    pp_proc_id id;
+    pp_output_state output = { 0 };
+    command.path = "/bin/sh";
+    command.argv = words;
+    scripted.sys.write = full_for_captures;
+    assert_int_equal(os.spawn(os.ctx, &command, &id, &error), PP_OK);
+    while (output.stdout_bytes < 6) {
+        (void)wait_until(now_ns() + SECOND / 10, false);
+        assert_int_equal(os.drain_output(os.ctx, &output, &error), PP_OK);
+    }
+    assert_int_equal(output.stdout_bytes, 6);
+    assert_int_equal(output.failure, PP_E_SYS);
+    pp_exit exit;
+    pp_reading written;
+    while (os.reap(os.ctx, id, &exit, &written, &error) == PP_E_AGAIN)
+        (void)wait_until(now_ns() + SECOND / 10, false);
+}
+
+int main(void) {
+#define T(name) cmocka_unit_test_setup_teardown(name, open_scripted, close_scripted)
+    const struct CMUnitTest tests[] = {
+        T(a_deadline_ends_the_wait_and_not_before),
+        T(an_interrupted_wait_goes_on_and_a_failed_one_says_so),
+        T(the_channel_wakes_for_what_was_asked),
+        T(a_closed_channel_says_so_once_and_wakes_nobody_for_ever),
+        T(an_empty_channel_is_not_a_closed_one),
+        T(a_full_channel_takes_a_part_and_then_nothing),
+        T(every_kind_of_hang_up_is_closed_and_nothing_else_is),
+        T(a_start_that_fails_names_its_step_and_leaves_nothing),
+        T(only_one_command_is_started),
+        T(what_is_saved_is_whole_private_and_appended),
+        T(a_save_that_is_not_on_disk_failed),
+        T(a_save_stays_in_the_run_directory),
+        T(output_that_cannot_be_kept_is_still_read_and_counted),
+    };
+    return cmocka_run_group_tests(tests, make_run_dir, remove_run_dir);
+}
+#else
+int main(void) {
+    return 77; /* skipped: Linux only */
+}
+#endif
