@@ -234,6 +234,17 @@ static void exec_of_another_program_is_seen(void **state) {
     assert_string_equal(info.exe, "/usr/sbin/ioreg");
 }
 
+static void old_path_is_not_kept_for_another_program(void **state) {
+    (void)state;
+    dk_proc *app = dk_add(&kernel, 700);
+    pp_proc_info info;
+    assert_int_equal(identify(700, &info), PP_OK);
+    app->path = NULL;
+    strcpy(app->name, "ioreg");
+    assert_int_equal(identify(700, &info), PP_OK);
+    assert_string_equal(info.exe, "[ioreg]");
+}
+
 static void living_process_without_a_path_is_asked_again(void **state) {
     (void)state;
     dk_proc *app = dk_add(&kernel, 700);
@@ -438,6 +449,7 @@ int main(void) {
         T(exiting_process_counts_as_zombie),
         T(replaced_executable_keeps_its_first_path),
         T(exec_of_another_program_is_seen),
+        T(old_path_is_not_kept_for_another_program),
         T(living_process_without_a_path_is_asked_again),
         T(nothing_is_remembered_for_the_numbers_next_owner),
         T(forgotten_identity_leaves_no_path_behind),

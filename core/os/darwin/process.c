@@ -122,7 +122,8 @@ void pp__dw_forget(void *ctx, pp_proc_id id) {
 }
 
 /* The path as first read under this name. There is none to read in a process that exits, nor in a
- * living one whose executable was replaced: an earlier path stays, else the name in brackets. */
+ * living one whose executable was replaced: the earlier path stays as long as the name does, else
+ * it is the name in brackets. */
 static void read_exe(pp_darwin *darwin, const pp_dw_seen *seen, pp_dw_known *known) {
     if (known->exe[0] == '/' && strcmp(known->name, seen->name) == 0)
         return;
@@ -135,7 +136,7 @@ static void read_exe(pp_darwin *darwin, const pp_dw_seen *seen, pp_dw_known *kno
         memcpy(known->exe, path, kept);
         known->exe[kept] = '\0';
         memcpy(known->name, seen->name, sizeof known->name);
-    } else if (known->exe[0] != '/') {
+    } else {
         (void)snprintf(known->exe, sizeof known->exe, "[%s]", seen->name);
     }
 }
