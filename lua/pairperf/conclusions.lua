@@ -1,0 +1,189 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- The first lines of a report: what can be concluded and what cannot; and remarks on single runs.
+local json = require "pairperf.json"
+
+local M = {}
+
+local function known(value)
+  return value ~= nil and value ~= json.null
+end
+
+local DIAGNOSTIC = {
+  warmup = "warm-up under 60 s",
+  duration = "window under 120 s",
+  repetitions = "fewer than 5 repetitions",
+}
+
+local function diagnostic(report)
+  local reasons = {}
+  for i, reason in ipairs(report.diagnostic_reasons) do
+    reasons[i] = DIAGNOSTIC[reason] or reason
+  end
+  return (
+    "Diagnostic only (%s): these figures show that the set-up works; they support no conclusion "
+    .. "about the builds."
+  ):format(table.concat(reasons, ", "))
+end
+
+local function side(name, count)
+  local text = ("%s %d of %d runs successful"):format(name, count.successful, count.scheduled)
+  local rest = {}
+  for _, kind in ipairs { "failed", "skipped", "pending" } do
+    if count[kind] > 0 then
+      rest[#rest + 1] = ("%d %s"):format(count[kind], kind)
+    end
+  end
+  return text .. (#rest > 0 and " (" .. table.concat(rest, ", ") .. ")" or "")
+end
+
+local function outcome(scenario)
+  local b, c = scenario.runs.baseline, scenario.runs.candidate
+  local text = ("Scenario %s: %s"):format(scenario.name, side("baseline", b))
+  if not c then
+    return text .. "."
+  end
+  text = text .. ", " .. side("candidate", c) .. "."
+  if b.failed ~= c.failed then
+    text = text .. " The variants failed unequally often; the remaining runs may be the lucky ones."
+  end
+  return text
+end
+
+-- B36: in strict alternation a position in the pair belongs to a variant.
+local function position(report)
+  local b, c = report.positions.baseline, report.positions.candidate
+  if not b or not c or b.first + b.second == 0 or c.first + c.second == 0 then
+    return nil
+  end
+  return (
+    "Order: of the successful runs, the baseline came first in its pair %d times and second %d "
+    .. "times, the candidate first %d and second %d. Whatever favours a position looks like a "
+    .. "difference between the variants."
+  ):format(b.first, b.second, c.first, c.second)
+end
+
+local function artifact_changed(report)
+  if not known(report.session) then
+    return nil
+  end
+  local changed = {}
+  for name, state in pairs(report.session.artifacts or {}) do
+    changed[#changed + 1] = state.unchanged == false and name or nil
+  end
+  table.sort(changed)
+  if #changed > 0 then
+    return ("Invalid comparison: the artifact of %s changed while it was measured."):format(
+      table.concat(changed, " and ")
+    )
+  end
+end
+
+--- The report's first lines, the gravest first.
+---@param report table
+---@return string[]
+function M.lines(report)
+  local lines = json.array {}
+  local function add(line)
+    lines[#lines + 1] = line
+  end
+  add(artifact_changed(report))
+  if report.diagnostic_only then
+    add(diagnostic(report))
+  end
+  for _, scenario in ipairs(report.scenarios) do
+    add(outcome(scenario))
+  end
+  if report.totals.pending > 0 then
+    add(
+      ("The session is not finished: %d of %d runs are still to come."):format(
+        report.totals.pending,
+        report.totals.scheduled
+      )
+    )
+  elseif report.interrupted then
+    add "The session was interrupted; the remaining runs were skipped."
+  end
+  if report.null_control then
+    add(
+      "A/A control: both sides are the same build with the same arguments. Every difference below "
+        .. "is noise of machine and method, and its size is what a real comparison must exceed."
+    )
+  end
+  if report.mode == "single" then
+    add "One variant only: nothing is compared."
+  else
+    add(
+      "No verdict is computed. The tables give medians and their difference; a difference of medians "
+        .. "is not by itself a finding, and a small one is not by itself equality."
+    )
+    add(position(report))
+  end
+  return lines
+end
+
+-- ---------------------------------------------------------------- remarks on runs
+
+local function window_remarks(summary, add)
+  local window = summary.window
+  if not window then
+    return
+  end
+  for _, warning in ipairs(window.warnings) do
+    add("window warning: " .. warning)
+  end
+  if window.missed > 0 then
+    add(("%d scheduled frames were missed"):format(window.missed))
+  end
+end
+
+local function hook_remarks(summary, add)
+  local hook = summary.hook
+  if known(hook) and hook and hook.ended_early then
+    local after = known(hook.ended_after_s) and (" after %.1f s"):format(hook.ended_after_s) or ""
+    add("the pre-sample hook ended by itself before sampling was over" .. after)
+  end
+  local check = summary.check
+  if known(check) and check and check.state == "no check configured" then
+    add "no post-run check configured"
+  end
+end
+
+local function evidence_remarks(summary, add)
+  local evidence = summary.evidence or {}
+  for _, name in ipairs(evidence.torn or {}) do
+    add(("the last line of %s was torn and is left out"):format(name))
+  end
+  local verdict = summary.verdict
+  for _, one in ipairs(summary.escapees or {}) do
+    add(
+      ("left the group or session: pid %s start %s%s"):format(
+        one.pid,
+        one.start,
+        one.expected and " (expected)" or ""
+      )
+    )
+  end
+  if known(verdict) and verdict and verdict.forced then
+    add "the application had to be ended by SIGKILL"
+  end
+end
+
+--- Remarks on single runs: {slot, text}.
+---@return table[]
+function M.notes(rows, summaries)
+  local notes = json.array {}
+  for _, row in ipairs(rows) do
+    local summary = summaries[row.slot]
+    local function add(text)
+      notes[#notes + 1] = { slot = row.slot, scenario = row.scenario, text = text }
+    end
+    if summary and summary.status ~= "skipped" then
+      window_remarks(summary, add)
+      hook_remarks(summary, add)
+      evidence_remarks(summary, add)
+    end
+  end
+  return notes
+end
+
+return M

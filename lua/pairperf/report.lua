@@ -1,0 +1,87 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- report.json and report.md of a session, from the files of its output directory alone. Called
+--- after every run, also when runs failed, were skipped or did not happen yet.
+local core = require "pairperf.core"
+local evidence = require "pairperf.evidence"
+local report_build = require "pairperf.report_build"
+local report_md = require "pairperf.report_md"
+local report_table = require "pairperf.report_table"
+
+local M = {}
+
+-- A file's value; nil without an error when it is not there.
+local function load_json(path)
+  local text, err = core.fs.read(path)
+  if not text then
+    return nil, err.errno ~= "ENOENT" and err or nil
+  end
+  return core.json.decode(text)
+end
+
+local function load_summaries(output_dir, plan)
+  local summaries = {}
+  for _, slot in ipairs(plan.runs) do
+    local path = ("%s/%s/summary.json"):format(output_dir, slot.directory)
+    local summary, err = load_json(path)
+    if err then
+      return nil, err
+    end
+    summaries[slot.slot] = summary
+  end
+  return summaries
+end
+
+--- What a report is built from.
+---@param output_dir string
+---@return table? input for report_build.build
+---@return pairperf.Error? err
+function M.load(output_dir)
+  local plan, err = core.fs.read(output_dir .. "/plan.json")
+  if plan then
+    plan, err = core.json.decode(plan)
+  end
+  local summaries = plan and {}
+  if plan then
+    summaries, err = load_summaries(output_dir, plan)
+  end
+  if not summaries then
+    return nil, err
+  end
+  local input = { plan = plan, summaries = summaries }
+  for _, name in ipairs { "probes", "session" } do
+    input[name], err = load_json(("%s/%s.json"):format(output_dir, name))
+    if err then
+      return nil, err
+    end
+  end
+  return input
+end
+
+--- Builds and writes both reports, each atomically.
+---@param output_dir string
+---@param how {interrupted: boolean?}? interrupted: what did not run will not
+---@return table? report
+---@return pairperf.Error? err
+function M.write(output_dir, how)
+  local input, err = M.load(output_dir)
+  if not input then
+    return nil, err
+  end
+  input.interrupted = how and how.interrupted or false
+  local report = report_build.build(input)
+  local ok
+  ok, err = evidence.write_json(output_dir .. "/report.json", report)
+  if ok then
+    ok, err = core.fs.write_atomic(output_dir .. "/report.md", report_md.render(report))
+  end
+  return ok and report or nil, err
+end
+
+--- The comparison as plain text for a terminal.
+---@param report table
+---@return string
+function M.table(report)
+  return report_table.render(report)
+end
+
+return M

@@ -1,0 +1,475 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- The report as a table, from plan.json and the summaries. Pure: no file, no clock. It computes
+--- medians and their differences; it gives no verdict.
+local catalogue = require "pairperf.metric_catalogue"
+local caveats = require "pairperf.caveats"
+local conclusions = require "pairperf.conclusions"
+local json = require "pairperf.json"
+local stats = require "pairperf.stats"
+
+local M = {}
+
+local TIERS = { "cgroup", "conservation", "observed" }
+
+local function known(value)
+  return value ~= nil and value ~= json.null
+end
+
+local function or_null(value)
+  if value == nil then
+    return json.null
+  end
+  return value
+end
+
+local function variant_names(plan)
+  return plan.mode == "single" and { "baseline" } or { "baseline", "candidate" }
+end
+
+-- ---------------------------------------------------------------- runs
+
+-- A run of the plan with what its summary says; one without a summary was not run yet.
+local function run_row(slot, summary, interrupted)
+  local failure = summary and known(summary.failure) and summary.failure or {}
+  local status = summary and summary.status or (interrupted and "skipped" or "pending")
+  return {
+    slot = slot.slot,
+    scenario = slot.scenario,
+    variant = slot.variant,
+    repetition = slot.repetition,
+    directory = slot.directory,
+    status = status,
+    step = or_null(failure.step),
+    reason = or_null(
+      failure.reason or (status == "skipped" and "the session was interrupted") or nil
+    ),
+    evidence = or_null(failure.evidence),
+    next = or_null(failure.next),
+  }
+end
+
+local function all_runs(plan, summaries, interrupted)
+  local rows = json.array {}
+  for i, slot in ipairs(plan.runs) do
+    rows[i] = run_row(slot, summaries[slot.slot], interrupted)
+  end
+  return rows
+end
+
+local function counts(rows)
+  local n = { scheduled = 0, success = 0, failed = 0, skipped = 0, pending = 0 }
+  for _, row in ipairs(rows) do
+    n.scheduled = n.scheduled + 1
+    n[row.status] = n[row.status] + 1
+  end
+  return {
+    scheduled = n.scheduled,
+    successful = n.success,
+    failed = n.failed,
+    skipped = n.skipped,
+    pending = n.pending,
+  }
+end
+
+local function select_rows(rows, scenario, variant)
+  local list = {}
+  for _, row in ipairs(rows) do
+    if row.scenario == scenario and (variant == nil or row.variant == variant) then
+      list[#list + 1] = row
+    end
+  end
+  return list
+end
+
+-- ---------------------------------------------------------------- metrics
+
+-- Runs in the form that stats.aggregate takes.
+local function value_runs(rows, summaries)
+  local runs = {}
+  for i, row in ipairs(rows) do
+    local summary = summaries[row.slot]
+    local values = {}
+    for name, metric in pairs(summary and summary.metrics or {}) do
+      values[name] = metric.value
+    end
+    runs[i] = { status = row.status, metrics = values }
+  end
+  return runs
+end
+
+local function all_have(runs, name)
+  local any = false
+  for _, run in ipairs(runs) do
+    if run.status == "success" then
+      any = true
+      if not known(run.metrics[name]) then
+        return false
+      end
+    end
+  end
+  return any
+end
+
+-- The best tier that all successful runs of all variants have.
+local function common_tier(sides, name)
+  for _, tier in ipairs(TIERS) do
+    local everywhere, any = true, false
+    for _, side in pairs(sides) do
+      local successes = stats.aggregate(side, name).successful
+      any = any or successes > 0
+      everywhere = everywhere and (successes == 0 or all_have(side, name .. "_" .. tier))
+    end
+    if any and everywhere then
+      return tier
+    end
+  end
+end
+
+local function aggregate(runs, name)
+  local a = stats.aggregate(runs, name)
+  return {
+    scheduled = a.scheduled,
+    successful = a.successful,
+    missing = a.missing,
+    n = a.n,
+    median = or_null(a.median),
+    min = or_null(a.min),
+    max = or_null(a.max),
+    iqr = or_null(a.iqr),
+  }
+end
+
+local function successes(rows)
+  local list = {}
+  for _, row in ipairs(rows) do
+    list[#list + 1] = row.status == "success" and row or nil
+  end
+  return #list > 0 and list or rows
+end
+
+-- Flags and reasons of this metric, each once: of the successful runs, or of all when none is.
+local function remarks(rows, summaries, name)
+  local flags, reasons, metric_tier = {}, {}, nil
+  for _, row in ipairs(successes(rows)) do
+    local metric = summaries[row.slot] and (summaries[row.slot].metrics or {})[name]
+    if metric then
+      for _, flag in ipairs(metric.flags) do
+        flags[flag] = true
+      end
+      if known(metric.reason) then
+        reasons[metric.reason] = true
+      end
+      metric_tier = known(metric.tier) and metric.tier or metric_tier
+    end
+  end
+  local function sorted(set)
+    local list = json.array {}
+    for item in pairs(set) do
+      list[#list + 1] = item
+    end
+    table.sort(list)
+    return list
+  end
+  return sorted(flags), sorted(reasons), metric_tier
+end
+
+local function difference(sides)
+  local b, c = sides.baseline, sides.candidate
+  if not c or not known(b.median) or not known(c.median) then
+    return json.null
+  end
+  local absolute = c.median - b.median
+  return {
+    absolute = absolute,
+    percent = b.median > 0 and 100 * absolute / b.median or json.null,
+  }
+end
+
+local function comparison(entry, context)
+  local source, tier = entry.name, nil
+  local no_tier = false
+  if entry.tiered then
+    tier = common_tier(context.sides, entry.name)
+    no_tier = tier == nil
+    source = tier and entry.name .. "_" .. tier or entry.name
+  end
+  local row = {
+    name = entry.name,
+    title = entry.title,
+    unit = entry.unit,
+    scale = entry.scale,
+    detail = entry.detail or false,
+    note = or_null(entry.note),
+  }
+  local flags, reasons, own_tier = remarks(context.rows, context.summaries, source)
+  for variant, runs in pairs(context.sides) do
+    -- Runs measured by different sources are not put together.
+    row[variant] = aggregate(runs, no_tier and "" or source)
+  end
+  if no_tier then
+    reasons[#reasons + 1] = "no source that all successful runs have"
+  end
+  row.tier = or_null(tier or (not no_tier and own_tier) or nil)
+  row.flags, row.reasons = flags, reasons
+  row.difference = difference(row)
+  return row
+end
+
+local function has_value(row)
+  return row.baseline.n > 0 or (row.candidate ~= nil and row.candidate.n > 0)
+end
+
+local function recorded(context, entry)
+  for _, row in ipairs(context.rows) do
+    local summary = context.summaries[row.slot]
+    if summary and (summary.metrics or {})[entry.name] then
+      return true
+    end
+  end
+  return false
+end
+
+-- Rows with values, and the names and reasons of those without.
+local function metric_rows(context, plan)
+  local rows, absent = json.array {}, json.array {}
+  for _, entry in ipairs(catalogue) do
+    local wanted = not entry.excluded or #plan.excluded_components > 0
+    if wanted and recorded(context, entry) then
+      local row = comparison(entry, context)
+      if has_value(row) then
+        rows[#rows + 1] = row
+      else
+        absent[#absent + 1] = { name = entry.name, title = entry.title, reasons = row.reasons }
+      end
+    end
+  end
+  return rows, absent
+end
+
+-- ---------------------------------------------------------------- components
+
+-- Values of one field of one component over successful runs; a component that is absent is 0.
+local function component_values(rows, summaries, name, field)
+  local values = {}
+  for _, row in ipairs(rows) do
+    local summary = summaries[row.slot]
+    if row.status == "success" and summary then
+      local component = summary.components[name]
+      local value = component and component[field]
+      if component == nil then
+        values[#values + 1] = 0
+      elseif known(value) then
+        values[#values + 1] = value
+      end
+    end
+  end
+  return values
+end
+
+local FIELDS = { "cpu_percent", "rss_max_bytes", "pss_max_bytes" }
+
+local function component_rows(scenario, rows, summaries, variants)
+  local names = {}
+  for _, row in ipairs(rows) do
+    for name in pairs(summaries[row.slot] and summaries[row.slot].components or {}) do
+      names[name] = true
+    end
+  end
+  local list = json.array {}
+  for name in pairs(names) do
+    local entry = { name = name }
+    for _, variant in ipairs(variants) do
+      entry[variant] = {}
+      local own = select_rows(rows, scenario, variant)
+      for _, field in ipairs(FIELDS) do
+        local values = component_values(own, summaries, name, field)
+        entry[variant][field] = or_null(stats.median(values))
+      end
+    end
+    list[#list + 1] = entry
+  end
+  table.sort(list, function(a, b)
+    return a.name < b.name
+  end)
+  return list
+end
+
+-- ---------------------------------------------------------------- order
+
+-- How often each variant came first and second in its pair, of the runs that succeeded.
+local function positions(rows)
+  local place, result = {}, {}
+  for _, row in ipairs(rows) do
+    place[row.scenario] = (place[row.scenario] or 0) + 1
+    local count = result[row.variant] or { first = 0, second = 0 }
+    result[row.variant] = count
+    if row.status == "success" then
+      local position = place[row.scenario] % 2 == 1 and "first" or "second"
+      count[position] = count[position] + 1
+    end
+  end
+  return result
+end
+
+-- ---------------------------------------------------------------- run details
+
+local function own_cost(rows, summaries)
+  local cpu, rss, pass = {}, {}, {}
+  for _, row in ipairs(rows) do
+    local own = summaries[row.slot] and summaries[row.slot].own_cost or {}
+    cpu[#cpu + 1] = known(own.cpu_ns) and own.cpu_ns or nil
+    rss[#rss + 1] = known(own.rss_bytes) and own.rss_bytes or nil
+    pass[#pass + 1] = own.pass_ns and known(own.pass_ns.median) and own.pass_ns.median or nil
+  end
+  return {
+    cpu_ns_per_run = or_null(stats.median(cpu)),
+    rss_bytes = or_null(stats.median(rss)),
+    pass_ns = or_null(stats.median(pass)),
+  }
+end
+
+local function capabilities(rows, summaries)
+  local seen, list = {}, json.array {}
+  for _, row in ipairs(rows) do
+    for _, one in ipairs(summaries[row.slot] and summaries[row.slot].capabilities or {}) do
+      local key = one.capability .. "\0" .. one.state
+      if not seen[key] then
+        seen[key] = true
+        list[#list + 1] = one
+      end
+    end
+  end
+  return list
+end
+
+local function guard(plan, rows, summaries)
+  local first, last
+  local changed, unchecked = json.array {}, json.array {}
+  for _, row in ipairs(rows) do
+    local one = summaries[row.slot] and summaries[row.slot].guard
+    if one then
+      first = first or (known(one.before) and one.before) or nil
+      last = known(one.after) and one.after or last
+      if one.changed then
+        changed[#changed + 1] =
+          { slot = row.slot, fields = one.fields, before = one.before, after = one.after }
+      elseif not one.checked then
+        unchecked[#unchecked + 1] = row.slot
+      end
+    end
+  end
+  return {
+    paths = plan.guard_paths,
+    before_first = or_null(first),
+    after_last = or_null(last),
+    changed = changed,
+    unchecked = unchecked,
+    text = caveats.GUARD,
+  }
+end
+
+-- ---------------------------------------------------------------- the whole
+
+local function scenario_report(scenario, plan, rows, summaries)
+  local own = select_rows(rows, scenario.name)
+  local context = { rows = own, summaries = summaries, sides = {} }
+  local result = {
+    name = scenario.name,
+    label = scenario.label,
+    summary = scenario.summary,
+    warmup_ns = scenario.warmup_ns,
+    duration_ns = scenario.duration_ns,
+    interval_ns = scenario.interval_ns,
+    repetitions = scenario.repetitions,
+    runs = {},
+  }
+  local variants = variant_names(plan)
+  for _, variant in ipairs(variants) do
+    local side = select_rows(rows, scenario.name, variant)
+    result.runs[variant] = counts(side)
+    context.sides[variant] = value_runs(side, summaries)
+  end
+  result.metrics, result.unavailable = metric_rows(context, plan)
+  result.components = component_rows(scenario.name, own, summaries, variants)
+  return result
+end
+
+local function caveat_list()
+  local list = json.array {}
+  for i, one in ipairs(caveats.LIST) do
+    list[i] = { id = one[1], text = one[2] }
+  end
+  return list
+end
+
+local EVIDENCE = {
+  "plan.json",
+  "probes.json",
+  "session.log",
+  "session.json",
+  "report.json",
+  "baseline-bundle-manifest.json",
+  "candidate-bundle-manifest.json",
+}
+
+local function evidence_paths(plan)
+  local paths = json.array {}
+  for _, path in ipairs(EVIDENCE) do
+    if plan.mode ~= "single" or not path:find "^candidate" then
+      paths[#paths + 1] = path
+    end
+  end
+  return paths
+end
+
+--- The report of a session.
+---@param input {plan: table, summaries: table<integer, table>, probes: table?, session: table?, interrupted: boolean?}
+---@return table report
+function M.build(input)
+  local plan, summaries = input.plan, input.summaries
+  local rows = all_runs(plan, summaries, input.interrupted)
+  local report = {
+    schema = "pairperf-report-1",
+    tool = plan.tool,
+    created_utc = plan.created_utc,
+    mode = plan.mode,
+    null_control = plan.null_control,
+    interrupted = input.interrupted or false,
+    diagnostic_only = plan.diagnostic.diagnostic_only,
+    diagnostic_reasons = json.array(plan.diagnostic.reasons),
+    verdicts = "not computed",
+    differences = json.array(plan.differences),
+    variants = plan.variants,
+    seed = plan.seed,
+    seed_origin = plan.seed_origin,
+    first = plan.first,
+    order = plan.order,
+    positions = positions(rows),
+    totals = counts(rows),
+    runs = rows,
+    scenarios = json.array {},
+    own_cost = own_cost(rows, summaries),
+    capabilities = capabilities(rows, summaries),
+    guard = guard(plan, rows, summaries),
+    isolation = caveats.ISOLATION,
+    caveats = caveat_list(),
+    checklist = {
+      covered = json.array(caveats.COVERED),
+      controller = json.array(caveats.CONTROLLER),
+      context = or_null(plan.context),
+    },
+    warnings = json.array(plan.warnings),
+    evidence = evidence_paths(plan),
+    probes = or_null(input.probes),
+    session = or_null(input.session),
+    excluded_components = json.array(plan.excluded_components),
+  }
+  for i, scenario in ipairs(plan.scenarios) do
+    report.scenarios[i] = scenario_report(scenario, plan, rows, summaries)
+  end
+  report.notes = conclusions.notes(rows, summaries)
+  report.conclusions = conclusions.lines(report)
+  return report
+end
+
+return M

@@ -1,0 +1,71 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- The comparison as a plain text table, for the end of a session on a terminal.
+local report_values = require "pairperf.report_values"
+
+local M = {}
+
+local HEAD = { "metric", "unit", "baseline", "n", "candidate", "n", "difference", "" }
+
+local function cells(row)
+  local b, c = report_values.side(row, "baseline"), report_values.side(row, "candidate")
+  local absolute, percent = report_values.difference(row)
+  local list = { row.title, report_values.unit(row), b.median, b.n }
+  if c then
+    table.move({ c.median, c.n, absolute, percent }, 1, 4, 5, list)
+  end
+  return list
+end
+
+local function width(text)
+  return utf8.len(text) or #text
+end
+
+local function aligned(rows)
+  local widths = {}
+  for _, row in ipairs(rows) do
+    for i, cell in ipairs(row) do
+      widths[i] = math.max(widths[i] or 0, width(cell))
+    end
+  end
+  local lines = {}
+  for i, row in ipairs(rows) do
+    local parts = {}
+    for column, cell in ipairs(row) do
+      local pad = (" "):rep(widths[column] - width(cell))
+      parts[column] = column <= 2 and cell .. pad or pad .. cell
+    end
+    lines[i] = ("  " .. table.concat(parts, "  ")):gsub("%s+$", "")
+  end
+  return table.concat(lines, "\n")
+end
+
+local function scenario_text(scenario)
+  local rows = { HEAD }
+  if not scenario.runs.candidate then
+    rows[1] = { "metric", "unit", "baseline", "n" }
+  end
+  for _, row in ipairs(scenario.metrics) do
+    if not row.detail then
+      rows[#rows + 1] = cells(row)
+    end
+  end
+  local text = "scenario " .. scenario.name .. " (medians of successful runs)\n"
+  return text .. (#rows > 1 and aligned(rows) or "  no successful run")
+end
+
+--- Conclusions, then a table per scenario.
+---@param report table
+---@return string
+function M.render(report)
+  local parts = {}
+  for i, line in ipairs(report.conclusions) do
+    parts[i] = line
+  end
+  for _, scenario in ipairs(report.scenarios) do
+    parts[#parts + 1] = ""
+    parts[#parts + 1] = scenario_text(scenario)
+  end
+  return table.concat(parts, "\n") .. "\n"
+end
+
+return M
