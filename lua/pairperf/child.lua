@@ -1,0 +1,147 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- One started command under its own supervisor: application, hook, check or probe. Its end is
+--- always verified, and the words for a verdict are the same everywhere.
+local core = require "pairperf.core"
+local waiting = require "pairperf.waiting"
+
+local M = {}
+
+M.VERIFY_S = 5 -- for proving the group gone after SIGKILL
+local SLACK_S <const> = 10 -- for a supervisor's own work after its deadlines
+
+---@class pairperf.Child
+---@field pid integer
+---@field began_ns integer
+---@field verdict table? once stopped
+local Child = {}
+Child.__index = Child
+
+--- Starts a supervisor and its command.
+---@param place {run_dir: string, samples: string?, events: string?}
+---@param spawn table as core.supervisor spawn takes it, but lifetime_s (from now) for its end
+---@return pairperf.Child? child
+---@return pairperf.Error? err op names the step that failed
+function M.start(place, spawn)
+  local supervisor, err = core.supervisor.start(place)
+  if not supervisor then
+    return nil, err
+  end
+  local began_ns = core.clock.now()
+  spawn.latest_end_s, spawn.lifetime_s = began_ns / 1e9 + spawn.lifetime_s, nil
+  local id, failure = supervisor:spawn(spawn)
+  if not id then
+    supervisor:close()
+    return nil, failure
+  end
+  local child = { supervisor = supervisor, id = id, pid = id.pid, began_ns = began_ns }
+  return setmetatable(child, Child)
+end
+
+function Child:state()
+  return self.supervisor:state()
+end
+
+--- How the leader ended, as words; nil while it runs.
+---@return string? ending
+---@return table? exit
+function Child:ended()
+  local state = self:state()
+  if state.phase == "lost" then
+    return "lost with its supervisor", nil
+  elseif state.exit then
+    return M.ending(state.exit), state.exit
+  end
+end
+
+function Child:age_s()
+  return (core.clock.now() - self.began_ns) / 1e9
+end
+
+local function finished(self)
+  local state = self:state()
+  if state.phase == "done" then
+    return state
+  elseif state.phase == "lost" then
+    return { verdict = { verdict = "unverified", cause = "the supervisor was lost" }, lost = true }
+  end
+end
+
+local function stop(self, plan)
+  self.supervisor:stop { first = plan.first, grace_s = plan.grace_s, verify_s = M.VERIFY_S }
+  local state, err = waiting.wait(plan.grace_s + M.VERIFY_S + SLACK_S, function()
+    return finished(self)
+  end, { teardown = true })
+  local cause = state and "no verdict" or tostring(err)
+  self.final = state or self:state()
+  self.verdict = state and state.verdict or { verdict = "unverified", cause = cause }
+end
+
+--- Ends the command and proves it gone; never interrupted. Again: the first verdict.
+---@param plan {first: "leader"|"group", grace_s: number}
+---@return table verdict
+function Child:stop(plan)
+  if not self.verdict then
+    waiting.undisturbed(stop, self, plan)
+  end
+  return self.verdict
+end
+
+--- Samples a window and waits for its end.
+---@param window {duration_s: number, interval_s: number}
+---@param watch (fun(): any)? an answer ends the wait early
+---@return table? done the window's state, or what `watch` answered
+---@return pairperf.Error? err
+function Child:sample(window, watch)
+  local ok, err = self.supervisor:sample(window)
+  if not ok then
+    return nil, err
+  end
+  return waiting.wait(window.duration_s + window.interval_s + SLACK_S, function()
+    local state = self:state().window
+    if state and state.done then
+      return state
+    end
+    return watch and watch()
+  end)
+end
+
+--- Releases the supervisor; what still runs is ended by it.
+function Child:close()
+  self.supervisor:close()
+end
+
+--- "exit status 3", "signal SIGKILL".
+---@return string
+function M.ending(exit)
+  if exit.signal then
+    return "signal " .. exit.signal .. (exit.core and " (core dumped)" or "")
+  end
+  return ("exit status %d"):format(exit.code)
+end
+
+local function listed(identities)
+  local parts = {}
+  for i, one in ipairs(identities or {}) do
+    parts[i] = ("pid %s start %s %s"):format(one.pid, one.start, one.exe or "?")
+  end
+  return table.concat(parts, "; ")
+end
+
+local ADVICE = " (check pid and start token before ending anything by hand)"
+
+--- What a verdict means for the run: nil when the end is proven and was not forced.
+---@return string? problem
+---@return boolean? halt whether nothing further may be launched
+function M.problem(verdict)
+  if verdict.verdict == "left_running" then
+    return "left running: " .. listed(verdict.survivors) .. ADVICE, true
+  elseif verdict.verdict == "unverified" then
+    local who = listed(verdict.unverified)
+    local cause = verdict.cause or "no proof that everything is gone"
+    return "cleanup unverified: " .. cause .. (who ~= "" and "; " .. who .. ADVICE or ""), true
+  elseif verdict.forced then
+    return "had to be ended by SIGKILL", false
+  end
+end
+
+return M

@@ -1,0 +1,42 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- Failures as values. What can go wrong while running is `nil, err`; `err` has the fields
+--- `code`, `op`, `detail` and `errno`. Branch on `err.code`, never on the text.
+local core = require "pairperf.core"
+
+local M = {}
+
+---@class pairperf.Error
+---@field code string name of a status: "denied", "refused", "invalid", "timeout", "cancelled", …
+---@field op string the failing step
+---@field detail string what it was about
+---@field errno string? symbolic, for example "EACCES"
+
+--- A new error value.
+---@param code string
+---@param op string
+---@param detail string?
+---@return pairperf.Error
+function M.new(code, op, detail)
+  return core.error.new { code = code, op = op, detail = detail or "" }
+end
+
+--- `nil, err`, the form in which every fallible function fails.
+---@return nil
+---@return pairperf.Error
+function M.fail(code, op, detail)
+  return nil, M.new(code, op, detail)
+end
+
+--- Whether a caught value is one of ours.
+---@return boolean
+function M.is(value)
+  return core.error.is(value)
+end
+
+--- Whether a caught value means that the user asked to stop.
+---@return boolean
+function M.is_cancelled(value)
+  return M.is(value) and value.code == "cancelled"
+end
+
+return M

@@ -1,0 +1,86 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- The texts of --help: the general page, and the page of a scenario from its option entries.
+local caveats = require "pairperf.caveats"
+local exit_status = require "pairperf.exit_status"
+local options = require "pairperf.options"
+local script = require "pairperf.script"
+
+local M = {}
+
+local function wrap(text, indent)
+  local lines, line = {}, ""
+  for word in text:gmatch "%S+" do
+    if #line + #word + 1 > 96 - #indent and line ~= "" then
+      lines[#lines + 1], line = indent .. line, ""
+    end
+    line = line == "" and word or line .. " " .. word
+  end
+  lines[#lines + 1] = indent .. line
+  return table.concat(lines, "\n")
+end
+
+-- Conditions of use (REP-7); the report's other caveats are about its figures.
+local CONDITIONS = {
+  ["idle-machine"] = true,
+  ["fresh-node"] = true,
+  ["labels"] = true,
+  ["no-uninstaller"] = true,
+  ["templates"] = true,
+  ["link-dotdirs"] = true,
+  ["engines"] = true,
+  ["unit-tests"] = true,
+  ["hook-output"] = true,
+}
+
+local function caveat_lines()
+  local lines = { " -" .. wrap(caveats.ISOLATION, "   "):sub(3) }
+  for _, caveat in ipairs(caveats.LIST) do
+    if CONDITIONS[caveat[1]] then
+      lines[#lines + 1] = " -" .. wrap(caveat[2], "   "):sub(3)
+    end
+  end
+  return table.concat(lines, "\n")
+end
+
+local function epilog()
+  return "Conditions of use:\n"
+    .. caveat_lines()
+    .. "\n\nExit status, the first that applies:\n"
+    .. exit_status.text()
+    .. "\n"
+end
+
+--- --help of a scenario or suite.
+---@return string
+function M.session(suite, entries)
+  return options.help(entries, {
+    usage = "Usage: pairperf-lua SCRIPT --baseline PATH --candidate PATH --authorize-launch"
+      .. " [options]",
+    summary = ("%s: %s."):format(suite.name, suite.summary),
+  }) .. "\n\n" .. epilog()
+end
+
+--- --help without a script.
+---@return string
+function M.general()
+  return table.concat({
+    "Usage: pairperf-lua SCRIPT [options]",
+    "       pairperf-lua SCRIPT --help",
+    "       pairperf-lua --list | --version | --help",
+    "       pairperf-lua --run-hook FILE [NAME] [-- ARG...]",
+    "",
+    wrap(
+      "Profiles two variants of an application under a scenario and compares them. SCRIPT is a "
+        .. "built-in name or a file (with / or .lua in its name). Nothing is started by --help, "
+        .. "--list, --version or --dry-run, and no A/B session starts an application without "
+        .. "--authorize-launch.",
+      ""
+    ),
+    "",
+    "Built-in scripts: " .. table.concat(script.builtins(), ", ") .. ".",
+    "",
+    epilog(),
+  }, "\n")
+end
+
+return M

@@ -1,0 +1,354 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- Everything that can be known before a session creates anything. All findings are collected; a
+--- refused one ends a session (exit status 2) and is shown by --dry-run.
+local command = require "pairperf.command"
+local core = require "pairperf.core"
+local guarding = require "pairperf.guarding"
+local readiness = require "pairperf.readiness"
+local units = require "pairperf.units"
+local variants = require "pairperf.variants"
+
+local M = {}
+
+---@class pairperf.Finding
+---@field level "refused"|"warning"|"note"
+---@field text string one line
+---@field ways string[]? ways on, each with what it means
+
+---@class pairperf.Draft
+---@field values table option values
+---@field parsed pairperf.Options
+---@field scenarios table[] effective scenarios, in order
+---@field variants table<string, table>
+---@field names string[] variants in use
+---@field output string absolute
+---@field findings pairperf.Finding[]
+
+local function add(draft, level, text, ways)
+  draft.findings[#draft.findings + 1] = { level = level, text = tostring(text), ways = ways }
+end
+
+local function check_authority(draft)
+  if not draft.values["authorize-launch"] then
+    add(
+      draft,
+      "refused",
+      "option '--authorize-launch' is missing: without it no application is started "
+        .. "(--dry-run shows what would be done)"
+    )
+  end
+end
+
+local function check_variants(draft)
+  for _, name in ipairs(draft.names) do
+    local variant, err = variants.resolve(name, draft.values, core.process.system())
+    draft.variants[name] = variant
+    if not variant then
+      add(draft, "refused", err.op .. ": " .. err.detail)
+    end
+  end
+  if draft.values.single and draft.values.candidate then
+    add(draft, "refused", "option '--candidate' has no place beside '--single'")
+  end
+end
+
+local function parent_of(path)
+  return path:match("^(.*)/[^/]+/*$") or "/"
+end
+
+local function check_output(draft)
+  local entry, err = core.fs.lstat(draft.output)
+  if entry then
+    add(
+      draft,
+      "refused",
+      ("option '--output': '%s' exists already (as a %s); evidence is never overwritten"):format(
+        draft.output,
+        entry.type
+      )
+    )
+  elseif err.errno ~= "ENOENT" then
+    add(
+      draft,
+      "refused",
+      ("option '--output': '%s' cannot be looked at: %s"):format(draft.output, tostring(err))
+    )
+  end
+  local parent = parent_of(draft.output)
+  local above = core.fs.stat(parent ~= "" and parent or "/")
+  if not above or above.type ~= "directory" then
+    add(
+      draft,
+      "refused",
+      ("option '--output': '%s' is no directory to create it in"):format(parent)
+    )
+  end
+end
+
+local function resolve_command(draft, scenario, field, option)
+  local spec = draft.values[option] or scenario[field]
+  if spec == nil then
+    return nil
+  end
+  local resolved, err = command.resolve("option '--" .. option .. "'", spec, scenario.source)
+  if not resolved then
+    add(draft, "refused", err.op .. ": " .. err.detail)
+  end
+  return resolved
+end
+
+local function resolve_ready(draft, scenario)
+  local ready = draft.values.ready or scenario.ready
+  if type(ready) ~= "string" then
+    return ready
+  end
+  local parsed, err = readiness.parse(ready, scenario.source)
+  if not parsed then
+    add(draft, "refused", err.op .. ": " .. err.detail)
+  end
+  return parsed
+end
+
+local function check_commands(draft)
+  for _, scenario in ipairs(draft.scenarios) do
+    scenario.pre_sample_hook =
+      resolve_command(draft, scenario, "pre_sample_hook", "pre-sample-hook")
+    scenario.post_run_check = resolve_command(draft, scenario, "post_run_check", "post-run-check")
+    scenario.ready = resolve_ready(draft, scenario)
+    if not scenario.ready then
+      add(draft, "note", scenario.name .. ": no readiness given; warm-up starts at launch")
+    end
+    if not scenario.post_run_check then
+      add(draft, "note", scenario.name .. ": no check configured; that is not a pass")
+    end
+  end
+  for _, option in ipairs { "pre-sample-hook", "post-run-check" } do
+    if draft.values[option] and #draft.scenarios > 1 then
+      add(
+        draft,
+        "warning",
+        ("option '--%s' is used for %d labels; each label usually needs its own"):format(
+          option,
+          #draft.scenarios
+        )
+      )
+    end
+  end
+end
+
+local function check_template(draft)
+  local template = draft.values.template
+  if not template then
+    return
+  end
+  local checked, err = core.template.check(template)
+  draft.template = checked
+  if not checked then
+    add(draft, "refused", ("option '--template': '%s': %s"):format(template, tostring(err)))
+  end
+end
+
+local function check_dotdir(draft, name)
+  if not name:match("^%.[^/]+$") or name == ".." then
+    add(
+      draft,
+      "refused",
+      ("option '--link-dotdir': '%s' is not one name that begins with a dot"):format(name)
+    )
+  else
+    local entry = draft.real_home and core.fs.stat(draft.real_home .. "/" .. name)
+    if not entry or entry.type ~= "directory" then
+      add(
+        draft,
+        "refused",
+        ("option '--link-dotdir': '%s' is no directory in your home"):format(name)
+      )
+    end
+  end
+  add(
+    draft,
+    "note",
+    ("'%s' of your real home is exposed to the application and is not read-only"):format(name)
+  )
+end
+
+local function check_dotdirs(draft)
+  for _, name in ipairs(draft.values["link-dotdir"] or {}) do
+    check_dotdir(draft, name)
+  end
+end
+
+local function check_guard(draft)
+  local _, problem = guarding.snapshot(draft.guard_paths)
+  if problem then
+    add(draft, "refused", "guard: " .. problem)
+  end
+  for _, path in ipairs(draft.guard_paths) do
+    local directory, reason = guarding.writable(path)
+    local allowed = draft.values["allow-system-launcher-write"]
+    if directory then
+      add(
+        draft,
+        allowed and "warning" or "refused",
+        ("guard: '%s' can be written by this user%s, so the application could change '%s'"):format(
+          directory,
+          reason and " (unknown: " .. reason .. ")" or "",
+          path
+        ),
+        not allowed and guarding.WAYS or nil
+      )
+    end
+    draft.launcher_writable = draft.launcher_writable or (directory and path == guarding.LAUNCHER)
+  end
+  local one, other = draft.variants.baseline, draft.variants.candidate
+  if draft.launcher_writable and one and other and one.artifact ~= other.artifact then
+    add(
+      draft,
+      "warning",
+      "guard: the variants sit at different paths; an application that writes its own path "
+        .. "into the launcher fails every second run"
+    )
+  end
+end
+
+local SOCKET_WARN_BYTES <const> = 40
+
+local function check_socket_room(draft)
+  local home = ("%s/%s/home"):format(draft.output, draft.runs[#draft.runs].directory)
+  local left, limit = core.sandbox.socket_room(home)
+  draft.socket_room = { left = left, limit = limit }
+  if left < SOCKET_WARN_BYTES then
+    add(
+      draft,
+      "warning",
+      ("a socket name below TMPDIR has %d of %d bytes left; choose a shorter --output"):format(
+        left,
+        limit
+      )
+    )
+  end
+end
+
+local FRAME_BYTES <const>, PROCESSES <const> = 700, 10
+
+-- Bytes of evidence, guessed for a tree of ten processes.
+local function disk_estimate(draft)
+  local per_run = (draft.template and draft.template.bytes or 0)
+    + 4 * draft.values["hook-output-cap"] // 16
+  local total = 0
+  for _, scenario in ipairs(draft.scenarios) do
+    local seconds = scenario.warmup_s + scenario.duration_s
+    local frames = scenario.duration_s / scenario.interval_s + seconds + 20
+    total = total
+      + scenario.repetitions * #draft.names * (per_run + frames * PROCESSES * FRAME_BYTES)
+  end
+  return math.ceil(total)
+end
+
+local function check_disk(draft)
+  draft.disk_bytes = disk_estimate(draft)
+  local free = core.fs.free_bytes(parent_of(draft.output))
+  draft.free_bytes = free
+  if free and free < draft.disk_bytes then
+    add(
+      draft,
+      "warning",
+      ("about %s of evidence may not fit: %s are free"):format(
+        units.format_bytes(draft.disk_bytes),
+        units.format_bytes(free)
+      )
+    )
+  end
+end
+
+local function check_files(draft)
+  for _, option in ipairs { "context-file", "baseline-archive", "candidate-archive" } do
+    local path = draft.values[option]
+    local entry = path and core.fs.stat(path)
+    if path and (not entry or entry.type ~= "file") then
+      add(draft, "refused", ("option '--%s': '%s' is no readable file"):format(option, path))
+    end
+  end
+end
+
+local function check_environment(draft)
+  for _, name in ipairs(draft.names) do
+    local variant = draft.variants[name]
+    local ok, err = true, nil
+    if variant then
+      ok, err = core.sandbox.environment {
+        home = draft.output,
+        set = variant.env_set,
+        pass = variant.env_pass,
+        extra = draft.hook_env,
+      }
+    end
+    if not ok then
+      add(draft, "refused", ("environment of the %s: %s"):format(name, tostring(err)))
+    end
+  end
+end
+
+local function check_reduced(draft)
+  if draft.diagnostic.diagnostic_only then
+    add(
+      draft,
+      "warning",
+      "diagnostic only: short of the defaults in " .. table.concat(draft.diagnostic.reasons, ", ")
+    )
+  end
+  local lock = os.getenv "PP_LOCK"
+  if lock then
+    add(draft, "warning", ("PP_LOCK is set: the session lock is '%s' (tests only)"):format(lock))
+  end
+end
+
+local CHECKS = {
+  check_variants,
+  check_output,
+  check_commands,
+  check_template,
+  check_dotdirs,
+  check_files,
+  check_environment,
+  check_guard,
+  check_socket_room,
+  check_disk,
+  check_reduced,
+}
+
+--- Runs every check over a draft and collects the findings.
+---@param draft pairperf.Draft
+function M.examine(draft)
+  if not draft.values["dry-run"] then
+    check_authority(draft)
+  end
+  for _, check in ipairs(CHECKS) do
+    check(draft)
+  end
+end
+
+--- Whether any finding refuses the session.
+---@return boolean
+function M.refused(draft)
+  for _, finding in ipairs(draft.findings) do
+    if finding.level == "refused" then
+      return true
+    end
+  end
+  return false
+end
+
+--- Texts of all findings of a level.
+---@return string[]
+function M.texts(draft, level)
+  local texts = {}
+  for _, finding in ipairs(draft.findings) do
+    if finding.level == level then
+      texts[#texts + 1] = finding.text
+    end
+  end
+  return texts
+end
+
+return M

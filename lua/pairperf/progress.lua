@@ -1,0 +1,187 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- What a person or a program sees while a session runs: a line that rewrites itself on a
+--- terminal, plain lines elsewhere, JSON lines, or nothing. A failed write never fails a run.
+local core = require "pairperf.core"
+local plan = require "pairperf.plan"
+local units = require "pairperf.units"
+
+local M = {}
+
+local REFRESH_NS <const> = 500000000
+
+---@class pairperf.Progress
+---@field mode "terminal"|"plain"|"json"|"quiet"
+local Progress = {}
+Progress.__index = Progress
+
+local function mode_of(values)
+  if values["json-progress"] then
+    return "json"
+  elseif values.quiet then
+    return "quiet"
+  end
+  return core.process.is_terminal(2) and "terminal" or "plain"
+end
+
+---@param draft pairperf.Draft
+---@return pairperf.Progress
+function M.new(draft)
+  local single = draft.values.single or false
+  return setmetatable({
+    mode = mode_of(draft.values),
+    total = #draft.runs,
+    left_s = plan.least_s(draft.scenarios, single),
+    shown_ns = 0,
+  }, Progress)
+end
+
+local function json_line(fields)
+  local line = core.json.encode(fields)
+  if line then
+    io.stdout:write(line, "\n")
+    io.stdout:flush()
+  end
+end
+
+local function say(self, text)
+  if self.mode == "terminal" then
+    io.stderr:write("\r\27[K", text, "\n")
+  elseif self.mode == "plain" then
+    io.stderr:write(text, "\n")
+  end
+end
+
+-- CPU of one core in percent and resident memory, from two looks at the supervisor's live figures.
+local function live_text(self, run)
+  local live = run.app and run.app:state().live
+  if not live then
+    return ""
+  end
+  local before = self.live
+  self.live = live
+  local cpu = ""
+  if before and live.cpu_ns and before.cpu_ns and live.t_ns > before.t_ns then
+    cpu = (", %.0f%% of one core"):format(
+      100 * (live.cpu_ns - before.cpu_ns) / (live.t_ns - before.t_ns)
+    )
+  end
+  local memory = live.rss_bytes and ", " .. units.format_bytes(live.rss_bytes) .. " resident" or ""
+  return (" | %d processes%s%s"):format(live.processes or 0, cpu, memory)
+end
+
+function Progress:starting(slot)
+  self.slot, self.live, self.step = slot, nil, nil
+  local name = ("run %d of %d: %s, %s"):format(
+    slot.slot + 1,
+    self.total,
+    slot.scenario,
+    slot.variant
+  )
+  self.name = name
+  say(self, ("%s (at least %s left)"):format(name, units.format_long(self.left_s)))
+  if self.mode == "json" then
+    json_line {
+      event = "run",
+      run = slot.slot + 1,
+      runs = self.total,
+      scenario = slot.scenario,
+      variant = slot.variant,
+      remaining_s = self.left_s,
+    }
+  end
+end
+
+--- A new step of a run.
+function Progress:phase(_, step)
+  if step == self.step then
+    return
+  end
+  self.step = step
+  if self.mode == "plain" then
+    say(self, "  " .. step)
+  elseif self.mode == "json" then
+    json_line { event = "phase", run = self.slot.slot + 1, phase = step }
+  end
+end
+
+--- Called often while waiting; shows live figures on a terminal and in JSON.
+function Progress:tick(phase, left_s, run)
+  local now_ns = core.clock.now()
+  if now_ns - self.shown_ns < REFRESH_NS then
+    return
+  end
+  self.shown_ns = now_ns
+  if self.mode == "terminal" then
+    io.stderr:write(
+      ("\r\27[K%s: %s, %s left%s"):format(
+        self.name,
+        phase,
+        units.format_long(math.max(0, left_s)),
+        live_text(self, run)
+      )
+    )
+    io.stderr:flush()
+  elseif self.mode == "json" then
+    local live = run.app and run.app:state().live
+    json_line {
+      event = "tick",
+      run = self.slot.slot + 1,
+      phase = phase,
+      left_s = math.max(0, left_s),
+      live = live,
+    }
+  end
+end
+
+--- A run ended; a failed one is told with step, reason, evidence and what to run next.
+function Progress:finished(run)
+  self.left_s = math.max(0, self.left_s - run.scenario.warmup_s - run.scenario.duration_s)
+  local failure = run.failure
+  if self.mode == "json" then
+    json_line {
+      event = "finished",
+      run = self.slot.slot + 1,
+      status = failure and "failed" or "success",
+      failure = failure,
+    }
+  elseif failure then
+    say(
+      self,
+      ("  failed at %s: %s\n  evidence: %s\n  next: %s"):format(
+        failure.step,
+        failure.reason,
+        run.dir,
+        failure.next
+      )
+    )
+  else
+    say(self, "  done")
+  end
+end
+
+--- The last words of a session.
+function Progress:closing(session, status)
+  if self.mode == "json" then
+    json_line {
+      event = "session",
+      output = session.output,
+      exit_status = status,
+      failed_or_skipped = session.outcome.failed_runs,
+      stopped = session.stopped,
+    }
+    return
+  end
+  if session.stopped then
+    say(self, "remaining runs skipped: " .. session.stopped)
+  end
+  say(
+    self,
+    ("%d of %d runs without success; report: %s/report.md"):format(
+      session.outcome.failed_runs,
+      self.total,
+      session.output
+    )
+  )
+end
+
+return M

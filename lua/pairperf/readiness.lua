@@ -1,0 +1,209 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- When is the application ready? `http:URL`, `port:N`, `file:PATH`, `cmd:CMD`, or a scenario's
+--- function. Polled every 100 ms beside the running hook, until --ready-timeout.
+local child = require "pairperf.child"
+local command = require "pairperf.command"
+local core = require "pairperf.core"
+local errors = require "pairperf.error"
+local run_view = require "pairperf.run_view"
+local units = require "pairperf.units"
+local waiting = require "pairperf.waiting"
+
+local M = {}
+
+local POLL_S <const> = 0.1
+local ANSWER_S <const> = 1 -- for one http or port answer
+
+-- form -> function(argument) -> checked argument | nil, reason
+local CHECK = {
+  http = function(url)
+    return url:match("^https?://%S+$") or nil, "needs a URL, http:http://HOST:PORT/PATH"
+  end,
+  port = function(text)
+    local port = text:match("^%d+$") and tonumber(text)
+    if not port or port < 1 or port > 65535 then
+      return nil, "needs a TCP port from 1 to 65535"
+    end
+    return port
+  end,
+  file = function(path)
+    return path ~= "" and path or nil, "needs a path relative to the run's home"
+  end,
+}
+
+--- Checks a readiness text before anything is created.
+---@param text string
+---@param source table scenario source, for cmd:
+---@return table? ready { how, argument }
+---@return pairperf.Error? err code refused or invalid
+function M.parse(text, source)
+  local how, argument = text:match("^(%a+):(.*)$")
+  if how == "cmd" then
+    local resolved, err = command.resolve("option '--ready'", argument, source)
+    return resolved and { how = how, argument = resolved, text = text }, err
+  elseif how == "http" and not argument:match("^http") then
+    argument = text -- http://… is its own form
+  end
+  local check = CHECK[how]
+  if not check then
+    return errors.fail(
+      "invalid",
+      "option '--ready'",
+      ("'%s' is none of http:URL, port:N, file:PATH, cmd:CMD"):format(text)
+    )
+  end
+  local checked, reason = check(argument)
+  if not checked then
+    return errors.fail("invalid", "option '--ready'", ("'%s' %s"):format(text, reason))
+  end
+  return { how = how, argument = checked, text = text }
+end
+
+local function http_probe(url)
+  return function()
+    local answer, err = core.http.status(url, { timeout_s = ANSWER_S })
+    if not answer then
+      return nil, tostring(err)
+    end
+    return answer >= 200 and answer < 300 or nil, "HTTP status " .. answer
+  end
+end
+
+local function port_probe(port)
+  return function()
+    local ok, err = core.http.connect("127.0.0.1", port, { timeout_s = ANSWER_S })
+    return ok, ok and "connected" or tostring(err)
+  end
+end
+
+local function file_probe(path)
+  return function()
+    local entry, err = core.fs.stat(path)
+    if not entry then
+      return nil, "no file: " .. (err.errno or err.code)
+    end
+    return entry.size > 0 or nil, ("a %s of %d bytes"):format(entry.type, entry.size)
+  end
+end
+
+-- A command is started, looked at, and started again once it ended otherwise than with 0.
+local Probe = {}
+Probe.__index = Probe
+
+local function start_probe(self)
+  local run = self.run
+  return child.start({ run_dir = self.dir }, {
+    path = self.command.path,
+    argv = self.command.argv,
+    env = run:environment(),
+    cwd = run.home,
+    output = "null",
+    track = false,
+    lifetime_s = run.session.values["ready-timeout"] + 60,
+  })
+end
+
+function Probe:stop()
+  local running = self.child
+  self.child = nil
+  if running then
+    local verdict = running:stop { first = "group", grace_s = 1 }
+    running:close()
+    return child.problem(verdict)
+  end
+end
+
+function Probe:__call()
+  local err
+  if not self.child then
+    self.child, err = start_probe(self)
+    if not self.child then
+      return nil, tostring(err)
+    end
+  end
+  local ending, exit = self.child:ended()
+  if not ending then
+    return nil, self.answer or "still running"
+  end
+  self.answer = ending
+  local problem = self:stop()
+  return not problem and exit and exit.code == 0 or nil, problem or ending
+end
+
+local function probe_of(ready, run)
+  if ready.how == "http" then
+    return http_probe(ready.argument)
+  elseif ready.how == "port" then
+    return port_probe(ready.argument)
+  elseif ready.how == "file" then
+    local path = ready.argument
+    return file_probe(path:sub(1, 1) == "/" and path or run.home .. "/" .. path)
+  end
+  local dir = run.dir .. "/ready"
+  assert(core.fs.mkdir_exclusive(dir))
+  return setmetatable({ run = run, command = ready.argument, dir = dir }, Probe)
+end
+
+local function not_ready(run, answer)
+  local limit = units.format_seconds(run.session.values["ready-timeout"])
+  return {
+    step = "ready",
+    reason = ("not ready within %s; last answer: %s"):format(limit, answer or "none"),
+  }
+end
+
+local function poll(run, ready)
+  local probe, last = probe_of(ready, run), nil
+  local answer, err = waiting.wait(run.session.values["ready-timeout"], function(left_s)
+    run.session.progress:tick("ready", left_s, run)
+    local met
+    met, last = probe()
+    return met and { answer = last } or run:trouble()
+  end, { every_s = POLL_S })
+  if getmetatable(probe) == Probe then
+    probe:stop()
+  end
+  if err and err.code == "timeout" then
+    return nil, not_ready(run, last)
+  elseif not answer or answer.reason then
+    return nil, answer or err
+  end
+  return answer
+end
+
+-- A scenario's function: true (or an answer) is ready; false or nil, reason is not.
+local function ask_script(run, ready)
+  local ok, answer, reason = waiting.exposed(ready, run_view.new(run))
+  if ok and answer then
+    return { answer = tostring(answer) }
+  elseif ok then
+    return nil, not_ready(run, reason and tostring(reason))
+  elseif run_view.is_stop(answer) then
+    return nil, answer.problem
+  end
+  error(answer, 0)
+end
+
+--- Waits until the run's application is ready.
+---@param run pairperf.Run
+---@return {how: string, waited_ns: integer?, answer: string?}? ready
+---@return table|pairperf.Error? problem
+function M.await(run)
+  local ready = run.scenario.ready
+  if not ready then
+    return { how = "none" }
+  end
+  local is_script = type(ready) == "function"
+  local answer, problem = (is_script and ask_script or poll)(run, ready)
+  if not answer then
+    return nil, problem
+  end
+  local waited_ns = core.clock.now() - run.app.began_ns
+  return {
+    how = is_script and "script" or ready.text,
+    waited_ns = waited_ns,
+    answer = answer.answer,
+  }
+end
+
+return M

@@ -1,0 +1,455 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- One run: one launch of one variant under one scenario. Its steps are a list; the first failure
+--- ends the list, and the shutdown below it always happens, whole and uninterrupted.
+local child = require "pairperf.child"
+local core = require "pairperf.core"
+local errors = require "pairperf.error"
+local evidence = require "pairperf.evidence"
+local guarding = require "pairperf.guarding"
+local hooks = require "pairperf.hooks"
+local next_command = require "pairperf.next_command"
+local probes = require "pairperf.probes"
+local readiness = require "pairperf.readiness"
+local units = require "pairperf.units"
+local waiting = require "pairperf.waiting"
+
+local M = {}
+
+---@class pairperf.Run
+---@field session pairperf.Session
+---@field slot table entry of plan.runs
+---@field dir string evidence directory of the run
+---@field home string
+---@field options table the scenario's own options, by field name
+---@field scenario pairperf.Scenario
+---@field failure {step: string, reason: string, next: string}? the first one
+---@field halt string? why nothing further may be launched
+---@field script_error string? an error inside the script or the harness
+local Run = {}
+Run.__index = Run
+
+local SLACK_S <const> = 600 -- beyond all planned time, until the supervisor ends the tree by itself
+
+local function lifetime_s(session, scenario)
+  local values = session.values
+  return scenario.warmup_s
+    + scenario.duration_s
+    + values["ready-timeout"]
+    + values["quit-timeout"]
+    + 2 * values["hook-timeout"]
+    + values["post-run-timeout"]
+    + SLACK_S
+end
+
+-- Records a failure; the first one is the run's.
+function Run:fail(step, reason, halt)
+  local failure = { step = step, reason = reason, next = next_command(step, self) }
+  self.failure = self.failure or failure
+  if halt then
+    self.halt = self.halt or ("%s: %s"):format(step, reason)
+  end
+  failure.halt = halt and true or nil
+  self.events:add("run_failed", failure)
+  self.session.log:line(("%s failed at %s: %s"):format(self.slot.directory, step, reason))
+end
+
+-- ---------------------------------------------------------------- steps, in order
+
+function Run:open()
+  local ok, err = core.fs.mkdirs(self.dir)
+  if not ok then
+    return nil, tostring(err), true
+  end
+  local slot = self.slot
+  self.events:add("run_started", {
+    slot = slot.slot,
+    scenario = slot.scenario,
+    variant = slot.variant,
+    repetition = slot.repetition,
+  })
+  return not self.events.error or nil, tostring(self.events.error), true
+end
+
+function Run:guard_before()
+  local session = self.session
+  local before, problem = guarding.snapshot(session.guard_paths)
+  if not before then
+    return nil, problem, true
+  end
+  self.before = before
+  self.events:add("guard_before", { snapshots = before })
+  for _, path in ipairs(session.guard_paths) do
+    local directory = not session.values["allow-system-launcher-write"] and guarding.writable(path)
+    if directory then
+      return nil, ("%s became writable by this user"):format(directory), true
+    end
+  end
+  return true
+end
+
+function Run:sandbox()
+  local session = self.session
+  local values = session.values
+  local ok, err = core.sandbox.prepare {
+    home = self.home,
+    template = values.template,
+    link_dotdirs = values["link-dotdir"] or {},
+    real_home = session.real_home,
+  }
+  if not ok then
+    return nil, tostring(err)
+  end
+  self.events:add("sandbox_ready", { home = self.home })
+  self.events:add("probes_before", { probes = probes.around_run() })
+  return true
+end
+
+-- The sandbox environment, with what belongs to hooks only.
+function Run:environment(extra)
+  local variant = self.variant
+  local environment = assert(core.sandbox.environment {
+    home = self.home,
+    set = variant.env_set,
+    pass = variant.env_pass,
+    extra = extra or {},
+  })
+  return environment.env
+end
+
+function Run:launch()
+  local values, variant = self.session.values, self.variant
+  local cap = values["keep-app-output"]
+  local app, err = child.start(
+    { run_dir = self.dir, samples = self.dir .. "/samples.jsonl", events = self.events.path },
+    {
+      path = variant.path,
+      argv = { variant.path, table.unpack(variant.args) },
+      env = self:environment(),
+      cwd = self.home,
+      output = cap and "capture" or "null",
+      stdout = cap and "app-stdout" or nil,
+      stderr = cap and "app-stderr" or nil,
+      cap_bytes = cap,
+      interval_s = math.min(1, self.scenario.interval_s),
+      track = true,
+      expect_escapees = values["expect-escapee"] or {},
+      reap_escapees = values["reap-escapees"] or false,
+      lifetime_s = lifetime_s(self.session, self.scenario),
+    }
+  )
+  if not app then
+    return nil, tostring(err)
+  end
+  self.app = app
+  return true
+end
+
+function Run:hook_plan(kind)
+  local values = self.session.values
+  local extra = {
+    PAIR_PERF_OUTPUT = self.dir,
+    PAIR_PERF_SANDBOX = self.home,
+    PAIR_PERF_APP_PID = tostring(self.app.pid),
+    PAIR_PERF_SCENARIO = self.scenario.label,
+  }
+  for name, value in pairs(self.session.hook_env) do
+    extra[name] = value
+  end
+  return {
+    kind = kind,
+    dir = self.dir .. "/" .. kind,
+    home = self.home,
+    env = self:environment(extra),
+    cap_bytes = values["hook-output-cap"],
+    grace_s = values["hook-timeout"],
+    lifetime_s = lifetime_s(self.session, self.scenario),
+    events = self.events,
+  }
+end
+
+function Run:start_hook()
+  local command = self.scenario.pre_sample_hook
+  if not command then
+    return true
+  end
+  local hook, err = hooks.start(command, self:hook_plan "hook")
+  if not hook then
+    return nil, ("'%s' could not be started: %s"):format(command.text, tostring(err))
+  end
+  self.hook = hook
+  return true
+end
+
+-- What stops a run while it waits: the application or the hook failed, or evidence is lost.
+function Run:trouble()
+  local ending = self.app:ended()
+  if ending then
+    return {
+      reason = ("the application ended by itself after %.1f s: %s"):format(
+        self.app:age_s(),
+        ending
+      ),
+    }
+  end
+  local problem = self.hook and self.hook:look()
+  if problem then
+    return { step = "pre_sample_hook", reason = self.hook:describe(problem) }
+  elseif self.events.error then
+    return { step = "evidence", reason = tostring(self.events.error) }
+  end
+  local state = self.app:state()
+  if state.error then
+    return { step = "evidence", reason = tostring(state.error) }
+  end
+end
+
+-- Waits with progress; answers true when the time is over.
+function Run:pass_time(seconds, phase)
+  local trouble, err = waiting.wait(seconds, function(left_s)
+    self.session.progress:tick(phase, left_s, self)
+    return self:trouble()
+  end)
+  if trouble then
+    return nil, trouble
+  elseif err.code == "timeout" then
+    return true
+  end
+  return nil, err
+end
+
+function Run:become_ready()
+  local ready, problem = readiness.await(self)
+  if not ready then
+    return nil, problem
+  end
+  self.events:add("ready", ready)
+  return true
+end
+
+function Run:warm_up()
+  self.events:add("warmup_started", { duration_ns = units.ns(self.scenario.warmup_s) })
+  return self:pass_time(self.scenario.warmup_s, "warm-up")
+end
+
+function Run:sample()
+  local scenario = self.scenario
+  self.events:add("sampling_started", { duration_ns = units.ns(scenario.duration_s) })
+  local began_ns = core.clock.now()
+  local window, err = self.app:sample(
+    { duration_s = scenario.duration_s, interval_s = scenario.interval_s },
+    function()
+      local left_s = scenario.duration_s - (core.clock.now() - began_ns) / 1e9
+      self.session.progress:tick("sampling", math.max(0, left_s), self)
+      return self:trouble()
+    end
+  )
+  self.events:add("sampling_finished", { complete = window ~= nil and window.done == true })
+  if window and window.done then
+    return true
+  end
+  return nil, window or err
+end
+
+function Run:end_hook()
+  if self.hook and not self.hook.finished then
+    local problem, halt = self.hook:finish()
+    if problem then
+      return nil, self.hook:describe(problem), halt
+    end
+  end
+  return true
+end
+
+function Run:check()
+  local command = self.scenario.post_run_check
+  if not command then
+    self.events:add("check_not_configured")
+    return true
+  end
+  local ending = self.app:ended()
+  if ending then
+    return nil, "not run: the application was gone: " .. ending
+  end
+  self.checked = true
+  local ok, err, halt = hooks.check(
+    command,
+    self:hook_plan "check",
+    self.session.values["post-run-timeout"],
+    function()
+      return self.app:ended() and "was overtaken by the application's end"
+    end
+  )
+  return ok, err, halt
+end
+
+local STEPS = {
+  { "evidence", Run.open },
+  { "guard_before", Run.guard_before },
+  { "sandbox", Run.sandbox },
+  { "launch", Run.launch },
+  { "pre_sample_hook", Run.start_hook },
+  { "ready", Run.become_ready },
+  { "warmup", Run.warm_up },
+  { "sampling", Run.sample },
+  { "pre_sample_hook", Run.end_hook },
+  { "post_run_check", Run.check },
+}
+
+-- ---------------------------------------------------------------- shutdown
+
+local function quit(run)
+  local session = run.session
+  local ending = run.app:ended()
+  run.events:add("quit_requested", { already_ended = ending })
+  if ending and not run.failure then
+    run:fail("quit", "the application had ended before it was asked to: " .. ending)
+  end
+  local verdict = run.app:stop { first = "leader", grace_s = session.values["quit-timeout"] }
+  local problem, halt = child.problem(verdict)
+  if problem then
+    run:fail("quit", "the application: " .. problem, halt)
+  end
+  run.app:close()
+end
+
+local function guard_after(run)
+  local paths = run.session.guard_paths
+  local after, problem = guarding.snapshot(paths)
+  if not after then
+    return run:fail("guard", problem, true)
+  end
+  local changed, fields = guarding.changes(paths, run.before, after)
+  run.events:add("guard_after", { snapshots = after, changed = changed ~= nil, fields = fields })
+  if changed then
+    run:fail(
+      "guard",
+      changed .. " (nothing is restored; compare guard_before and guard_after in events.jsonl)",
+      true
+    )
+  end
+end
+
+local function note_check_not_run(run)
+  if run.app and run.scenario.post_run_check and not run.checked then
+    run.events:add("check_not_run", { reason = "the run had failed at " .. run.failure.step })
+  end
+end
+
+local SHUTDOWN = {
+  {
+    "pre_sample_hook",
+    function(run)
+      local ok, problem, halt = run:end_hook()
+      if not ok then
+        run:fail("pre_sample_hook", problem, halt)
+      end
+    end,
+  },
+  { "post_run_check", note_check_not_run },
+  {
+    "quit",
+    function(run)
+      if run.app then
+        quit(run)
+      end
+    end,
+  },
+  {
+    "guard",
+    function(run)
+      if run.before then
+        guard_after(run)
+        run.events:add("probes_after", { probes = probes.around_run() })
+      end
+    end,
+  },
+}
+
+-- ---------------------------------------------------------------- the whole
+
+local function note_cancelled(run)
+  local asked = core.cancel.requested() or { signal = "unknown" }
+  run.events:add("cancelled", { signal = asked.signal })
+  run:fail(run.step, "cancelled by " .. asked.signal, true)
+  run.cancelled = true
+end
+
+-- A step's problem is text, an error value, or {step, reason}.
+local function note_problem(run, problem, halt)
+  if errors.is_cancelled(problem) then
+    return note_cancelled(run)
+  elseif type(problem) == "table" and problem.reason then
+    return run:fail(problem.step or run.step, problem.reason, halt)
+  end
+  local text = errors.is(problem) and problem.detail or tostring(problem)
+  run:fail(run.step, text, halt)
+end
+
+local function go_through(run)
+  for _, step in ipairs(STEPS) do
+    run.step = step[1]
+    run.session.progress:phase(run, step[1])
+    local cancelled = waiting.cancelled()
+    if cancelled then
+      return nil, cancelled
+    end
+    local ok, problem, halt = step[2](run)
+    if not ok then
+      return nil, problem, halt
+    end
+  end
+  return true
+end
+
+-- An error raised by script or harness: the run fails, the rest is skipped, exit status 70.
+local function note_raised(run, raised)
+  if errors.is_cancelled(raised) then
+    return note_cancelled(run)
+  end
+  run.script_error = run.script_error or tostring(raised)
+  run:fail(run.step, "error in script or harness: " .. tostring(raised):match("^[^\n]*"), true)
+end
+
+local function shut_down(run)
+  for _, step in ipairs(SHUTDOWN) do
+    run.step = step[1]
+    run.session.progress:phase(run, "shutdown")
+    local ok, raised = xpcall(step[2], waiting.caught, run)
+    if not ok then
+      note_raised(run, raised)
+    end
+  end
+  if run.events.error and not run.failure then
+    run:fail("evidence", tostring(run.events.error), true)
+  end
+end
+
+--- Executes one run of the plan. Its outcome is in the returned table and in its events.
+---@param session pairperf.Session
+---@param slot table entry of plan.runs
+---@return pairperf.Run
+function M.execute(session, slot)
+  local dir = session.output .. "/" .. slot.directory
+  local scenario = session.scenarios[slot.scenario]
+  local run = setmetatable({
+    session = session,
+    slot = slot,
+    dir = dir,
+    home = dir .. "/home",
+    scenario = scenario,
+    options = scenario.options,
+    variant = session.variants[slot.variant],
+    step = "start",
+    events = evidence.events(dir .. "/events.jsonl"),
+  }, Run)
+  local ok, done, problem, halt = xpcall(go_through, waiting.caught, run)
+  if not ok then
+    note_raised(run, done)
+  elseif not done then
+    note_problem(run, problem, halt)
+  end
+  shut_down(run)
+  return run
+end
+
+return M

@@ -1,0 +1,152 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- os.execute, io.popen and os.exit for scripts: the command runs under a supervisor while this
+--- process goes on serving the others and sees a cancellation.
+local child = require "pairperf.child"
+local core = require "pairperf.core"
+local errors = require "pairperf.error"
+local waiting = require "pairperf.waiting"
+
+local M = {}
+
+local CAP_BYTES <const> = 16 << 20
+local LONGEST_S <const> = 86400
+
+local count = 0
+
+local function scratch_directory()
+  count = count + 1
+  local parent = os.getenv "TMPDIR" or "/tmp"
+  local dir = ("%s/pairperf-command-%d-%d"):format(parent, core.process.getpid(), count)
+  assert(core.fs.mkdir_exclusive(dir))
+  return dir
+end
+
+local function remove(dir)
+  for _, name in ipairs(core.fs.list(dir) or {}) do
+    os.remove(dir .. "/" .. name)
+  end
+  os.remove(dir)
+end
+
+local function run(command, dir)
+  local started = assert(child.start({ run_dir = dir }, {
+    path = "/bin/sh",
+    argv = { "/bin/sh", "-c", command },
+    env = core.process.environment(),
+    cwd = core.fs.getcwd(),
+    output = "capture",
+    stdout = "stdout",
+    stderr = "stderr",
+    cap_bytes = CAP_BYTES,
+    track = false,
+    lifetime_s = LONGEST_S,
+  }))
+  local _, err = waiting.wait(LONGEST_S, function()
+    return started:ended()
+  end)
+  local _, exit = started:ended()
+  started:stop { first = "group", grace_s = 1 }
+  started:close()
+  if errors.is_cancelled(err) then
+    error(err, 0)
+  end
+  return exit
+end
+
+local function results(exit)
+  if not exit then
+    return nil, "signal", 9
+  elseif exit.signal then
+    return nil, "signal", core.process.signal_number(exit.signal)
+  end
+  return exit.code == 0 or nil, "exit", exit.code
+end
+
+-- What a command wrote, to where it would have written.
+local function replay(dir)
+  io.stdout:write(core.fs.read(dir .. "/stdout", CAP_BYTES) or "")
+  io.stderr:write(core.fs.read(dir .. "/stderr", CAP_BYTES) or "")
+end
+
+--- As os.execute; output appears when the command has ended.
+function M.execute(command)
+  if command == nil then
+    return true
+  end
+  local dir = scratch_directory()
+  local ok, exit = pcall(run, command, dir)
+  if ok then
+    replay(dir)
+  end
+  remove(dir)
+  if not ok then
+    error(exit, 0)
+  end
+  return results(exit)
+end
+
+--- As io.popen for reading: the command has ended when this returns.
+function M.popen(command, mode)
+  if mode and mode:sub(1, 1) ~= "r" then
+    error("io.popen: only reading is supported in scripts", 2)
+  end
+  local dir = scratch_directory()
+  local ok, exit = pcall(run, command, dir)
+  local file = ok and assert(io.open(dir .. "/stdout", "r"))
+  if ok then
+    io.stderr:write(core.fs.read(dir .. "/stderr", CAP_BYTES) or "")
+  end
+  remove(dir)
+  if not ok then
+    error(exit, 0)
+  end
+  return M.stream(file, exit)
+end
+
+local Stream = {}
+
+--- A file whose close gives the command's end, as a popen handle does.
+function M.stream(file, exit)
+  return setmetatable({ file = file, exit = exit }, Stream)
+end
+
+function Stream.__index(self, name)
+  if name == "close" then
+    return function()
+      self.file:close()
+      return results(self.exit)
+    end
+  end
+  return function(_, ...)
+    return self.file[name](self.file, ...)
+  end
+end
+
+function Stream.__close(self)
+  self.file:close()
+end
+
+local Exit = {}
+
+--- The status that a script asked for with os.exit; nil for other errors.
+function M.exit_status(value)
+  return getmetatable(value) == Exit and value.status or nil
+end
+
+--- As os.exit, through the script's <close> variables and the end of what it launched.
+function M.exit(code)
+  local status = code == nil and 0 or code == true and 0 or code == false and 1 or code
+  error(setmetatable({ status = status }, Exit), 0)
+end
+
+--- Puts these forms into the standard tables; a script cannot change the locale either.
+function M.install()
+  rawset(os, "execute", M.execute)
+  rawset(os, "exit", M.exit)
+  rawset(io, "popen", M.popen)
+  rawset(os, "setlocale", function(locale)
+    return locale == nil and "C" or nil
+  end)
+end
+
+return M

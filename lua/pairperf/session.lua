@@ -1,0 +1,419 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- An A/B session: lock, output directory, provenance, plan, then run after run with a report
+--- after each, and the exit status at the end.
+local core = require "pairperf.core"
+local evidence = require "pairperf.evidence"
+local exit_status = require "pairperf.exit_status"
+local options = require "pairperf.options"
+local preflight = require "pairperf.preflight"
+local probes = require "pairperf.probes"
+local progress = require "pairperf.progress"
+local report = require "pairperf.report"
+local run = require "pairperf.run"
+local summary = require "pairperf.summary"
+local units = require "pairperf.units"
+local variants = require "pairperf.variants"
+local waiting = require "pairperf.waiting"
+
+local M = {}
+
+---@class pairperf.Session
+---@field output string
+---@field plan table as in plan.json
+---@field values table option values
+---@field scenarios table<string, table> effective scenarios by name
+---@field variants table<string, table>
+---@field guard_paths string[]
+---@field hook_env table<string, string>
+---@field real_home string?
+---@field log pairperf.Log
+---@field progress pairperf.Progress
+---@field outcome table as pairperf.stats.exit_code takes it, and `script_error`
+
+-- ---------------------------------------------------------------- plan
+
+local function plan_scenarios(draft)
+  local list = {}
+  for i, one in ipairs(draft.scenarios) do
+    list[i] = {
+      name = one.name,
+      label = one.label,
+      summary = one.summary,
+      interval_ns = units.ns(one.interval_s),
+      warmup_ns = units.ns(one.warmup_s),
+      duration_ns = units.ns(one.duration_s),
+      repetitions = one.repetitions,
+      script = draft.script.path,
+      script_sha256 = core.digest.bytes(draft.script.source),
+      options = one.options,
+      ready = type(one.ready) == "function" and "script"
+        or one.ready and one.ready.text
+        or core.json.null,
+      pre_sample_hook = one.pre_sample_hook and one.pre_sample_hook.text or core.json.null,
+      post_run_check = one.post_run_check and one.post_run_check.text or core.json.null,
+    }
+  end
+  return list
+end
+
+local function excluded(draft)
+  local names = draft.values["exclude-component"] or {}
+  for _, one in ipairs(draft.scenarios) do
+    for _, name in ipairs(one.exclude_components or {}) do
+      names[#names + 1] = name
+    end
+  end
+  if #names == 0 and core.process.system() == "Darwin" then
+    names = { "ioreg" }
+  end
+  return names
+end
+
+local function context(values)
+  local text = values.context
+  if values["context-file"] then
+    text = (text and text .. "\n" or "") .. (core.fs.read(values["context-file"], 1 << 20) or "")
+  end
+  return text or core.json.null
+end
+
+local function plan_variants(draft)
+  local sides = {}
+  for _, name in ipairs(draft.names) do
+    sides[name] = variants.record(draft.variants[name])
+  end
+  return sides
+end
+
+local function test_switches()
+  local switches = {}
+  for _, name in ipairs { "PP_KERNEL", "PP_LOCK", "PP_FAULT", "PP_MUTANT" } do
+    switches[name] = os.getenv(name)
+  end
+  return switches
+end
+
+--- plan.json from an examined and identified draft.
+---@return table
+function M.plan_table(draft, command_line)
+  local array, values = core.json.array, draft.values
+  local build = core.process.build()
+  local one, other = draft.variants.baseline, draft.variants.candidate
+  local _, _, wall_ns = core.clock.now()
+  return {
+    schema = "pairperf-plan-1",
+    tool = {
+      version = build.version,
+      build = build,
+      command_line = array(command_line),
+      test_switches = test_switches(),
+    },
+    created_utc = core.clock.utc(wall_ns),
+    mode = values.single and "single" or "ab",
+    seed = draft.seed,
+    seed_origin = draft.seed_origin,
+    first = draft.first,
+    order = values.order,
+    scenarios = array(plan_scenarios(draft)),
+    variants = plan_variants(draft),
+    options = options.record(draft.parsed),
+    diagnostic = {
+      diagnostic_only = draft.diagnostic.diagnostic_only,
+      reasons = array(draft.diagnostic.reasons),
+    },
+    null_control = other ~= nil and variants.is_null_control(one, other),
+    differences = array(other and variants.differences(one, other) or {}),
+    excluded_components = array(excluded(draft)),
+    expect_escapees = array(values["expect-escapee"] or {}),
+    guard_paths = array(draft.guard_paths),
+    template = draft.template or core.json.null,
+    link_dotdirs = array(values["link-dotdir"] or {}),
+    context = context(values),
+    warnings = array(preflight.texts(draft, "warning")),
+    runs = array(draft.runs),
+  }
+end
+
+-- ---------------------------------------------------------------- opening
+
+local function write_manifests(draft)
+  for _, name in ipairs(draft.names) do
+    local path = ("%s/%s-bundle-manifest.json"):format(draft.output, name)
+    local ok, err = core.fs.write_atomic(path, draft.variants[name].bundle.json)
+    if not ok then
+      return nil, err
+    end
+  end
+  return true
+end
+
+local function identify(draft)
+  for _, name in ipairs(draft.names) do
+    local ok, err = variants.identify(draft.variants[name])
+    if not ok then
+      return nil, err
+    end
+  end
+  return true
+end
+
+local function by_name(scenarios)
+  local index = {}
+  for _, one in ipairs(scenarios) do
+    index[one.name] = one
+  end
+  return index
+end
+
+local function new_session(draft)
+  return {
+    output = draft.output,
+    values = draft.values,
+    scenarios = by_name(draft.scenarios),
+    variants = draft.variants,
+    names = draft.names,
+    guard_paths = draft.guard_paths,
+    hook_env = draft.hook_env,
+    real_home = draft.real_home,
+    log = evidence.log(draft.output .. "/session.log"),
+    progress = progress.new(draft),
+    outcome = { failed_runs = 0, allow_failed = draft.values["allow-failed"] },
+    failed = 0,
+    firsts = {},
+  }
+end
+
+-- Provenance and plan, all written before the first launch.
+local function prepare(draft, command_line)
+  local session = new_session(draft)
+  session.log:line("session started in " .. draft.output)
+  local ok, err = identify(draft)
+  ok, err = ok and write_manifests(draft), err
+  if not ok then
+    return nil, err
+  end
+  session.plan = M.plan_table(draft, command_line)
+  ok, err = evidence.write_json(draft.output .. "/probes.json", probes.static())
+  if ok then
+    ok, err = evidence.write_json(draft.output .. "/plan.json", session.plan)
+  end
+  return ok and session or nil, err
+end
+
+-- ---------------------------------------------------------------- after a run
+
+local function build_summary(session, slot)
+  return summary.build(session.output .. "/" .. slot.directory, session.plan, slot)
+end
+
+-- What is known only from the evidence, a void window for example, fails the run too.
+local function fail_from_evidence(session, slot, done)
+  local built, err = build_summary(session, slot)
+  local failure = built and built.status == "failed" and built.failure
+  if not built then
+    done:fail("evidence", "summary: " .. tostring(err))
+  elseif failure and not done.failure then
+    done:fail(failure.step, failure.reason)
+  end
+end
+
+local function write_summary(session, slot)
+  local built, err = build_summary(session, slot)
+  local path = ("%s/%s/summary.json"):format(session.output, slot.directory)
+  local ok = built
+  if built then
+    ok, err = evidence.write_json(path, built)
+  end
+  return ok, err
+end
+
+local function write_report(session)
+  local interrupted = session.outcome.cancelled or false
+  local written, err = report.write(session.output, { interrupted = interrupted })
+  if not written then
+    session.outcome.script_error = true
+    session.log:line("report not written: " .. tostring(err))
+    io.stderr:write("pairperf-lua: report not written: ", tostring(err), "\n")
+  end
+  return written
+end
+
+-- PLAN-6: the first runs of both variants failing at the same step say that the set-up is wrong.
+local function first_pair_problem(session, done)
+  local slot = done.slot
+  if slot.repetition ~= 1 or session.values["keep-going"] then
+    return nil
+  end
+  local firsts = session.firsts[slot.scenario] or {}
+  session.firsts[slot.scenario] = firsts
+  firsts[slot.variant] = done.failure and done.failure.step
+  if firsts.baseline and firsts.baseline == firsts.candidate then
+    return "the first runs of both variants failed at the same step, "
+      .. firsts.baseline
+      .. " (--keep-going insists)"
+  end
+end
+
+local function reason_to_stop(session, done)
+  local limit = session.values["max-failures"]
+  if done.halt then
+    return done.halt
+  elseif limit and session.failed > limit then
+    return ("%d failed runs are more than --max-failures %d"):format(session.failed, limit)
+  end
+  return first_pair_problem(session, done)
+end
+
+local function count(session, done)
+  if done.failure then
+    session.failed = session.failed + 1
+    session.outcome.failed_runs = session.outcome.failed_runs + 1
+  end
+  session.outcome.cancelled = session.outcome.cancelled
+    or done.cancelled
+    or core.cancel.requested() ~= nil
+  session.outcome.script_error = session.outcome.script_error or done.script_error
+  if done.script_error then
+    io.stderr:write("pairperf-lua: ", done.script_error, "\n")
+  end
+end
+
+local function finish_run(session, slot, done)
+  fail_from_evidence(session, slot, done)
+  done.events:add("run_finished", { status = done.failure and "failed" or "success" })
+  local ok, err = write_summary(session, slot)
+  if not ok then
+    done:fail("evidence", "summary: " .. tostring(err))
+  end
+  count(session, done)
+  session.progress:finished(done)
+  session.stopped = session.stopped or reason_to_stop(session, done)
+end
+
+local function skip(session, slot)
+  local dir = session.output .. "/" .. slot.directory
+  core.fs.mkdirs(dir)
+  local failure = {
+    step = "skipped",
+    reason = session.stopped,
+    evidence = "session.log",
+    next = "less session.log",
+  }
+  evidence.write_json(dir .. "/summary.json", {
+    schema = "pairperf-summary-1",
+    slot = slot.slot,
+    scenario = slot.scenario,
+    variant = slot.variant,
+    repetition = slot.repetition,
+    status = "skipped",
+    failure = failure,
+  })
+  session.outcome.failed_runs = session.outcome.failed_runs + 1
+end
+
+-- ---------------------------------------------------------------- the whole
+
+local function run_one(session, slot)
+  session.progress:starting(slot)
+  local done = run.execute(session, slot)
+  finish_run(session, slot, done)
+  write_report(session)
+end
+
+local function run_all(session)
+  for _, slot in ipairs(session.plan.runs) do
+    local cancelled = waiting.cancelled()
+    if cancelled and not session.stopped then
+      session.outcome.cancelled = true
+      session.stopped = "cancelled " .. cancelled.detail
+    end
+    if session.stopped then
+      skip(session, slot)
+    else
+      run_one(session, slot)
+    end
+  end
+  if session.stopped then
+    session.log:line("remaining runs skipped: " .. session.stopped)
+  end
+end
+
+-- PROV-3: artifacts that changed while they were compared make the comparison invalid.
+local function close(session)
+  local changed = {}
+  for _, name in ipairs(session.names) do
+    local same, now = variants.unchanged(session.variants[name])
+    changed[name] = { unchanged = same, bundle_manifest_sha256 = now or core.json.null }
+    if not same then
+      session.log:line(
+        ("the %s's artifact changed during the session; the comparison is invalid"):format(name)
+      )
+    end
+  end
+  local outcome = session.outcome
+  evidence.write_json(session.output .. "/session.json", {
+    schema = "pairperf-session-1",
+    artifacts = changed,
+    cancelled = outcome.cancelled or false,
+    stopped = session.stopped or core.json.null,
+    failed_or_skipped = outcome.failed_runs,
+  })
+  local written = write_report(session)
+  outcome.decisions = written and written.gate_decisions
+  local status = exit_status.decide(outcome)
+  session.log:line(("session finished with exit status %d"):format(status))
+  session.progress:closing(session, status)
+  return status
+end
+
+local function refuse(draft)
+  for _, finding in ipairs(draft.findings) do
+    if finding.level == "refused" then
+      io.stderr:write("pairperf-lua: ", finding.text, "\n")
+      for _, way in ipairs(finding.ways or {}) do
+        io.stderr:write("    ", way, "\n")
+      end
+    end
+  end
+  return exit_status.USAGE
+end
+
+local function complain(err, status)
+  io.stderr:write("pairperf-lua: ", tostring(err), "\n")
+  return status
+end
+
+local function locked(draft, command_line)
+  local ok, err = core.fs.mkdir_exclusive(draft.output)
+  if not ok then
+    return complain(("option '--output': %s"):format(tostring(err)), exit_status.USAGE)
+  end
+  local session, failure = prepare(draft, command_line)
+  if not session then
+    return complain(failure, exit_status.INTERNAL)
+  end
+  run_all(session)
+  return close(session)
+end
+
+--- Runs an examined draft: lock, mkdir, provenance, plan, runs, reports.
+---@param draft pairperf.Draft
+---@param command_line string[]
+---@return integer exit_status
+function M.start(draft, command_line)
+  if preflight.refused(draft) then
+    return refuse(draft)
+  end
+  local lock, err = core.lock.acquire(os.getenv "PP_LOCK" or "pairperf-session")
+  if not lock then
+    return complain(
+      ("another session runs on this machine: %s"):format(tostring(err)),
+      exit_status.USAGE
+    )
+  end
+  local status = locked(draft, command_line)
+  lock:close()
+  return status
+end
+
+return M

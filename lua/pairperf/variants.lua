@@ -1,0 +1,221 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- The two sides of a comparison: which program, with which arguments and environment, and what
+--- differs between them beside the artifact.
+local core = require "pairperf.core"
+local errors = require "pairperf.error"
+
+local M = {}
+
+M.NAMES = { "baseline", "candidate" }
+
+local ARCHIVES = { "%.dmg$", "%.zip$", "%.AppImage$", "%.deb$", "%.pkg$", "%.tar%.%w+$", "%.tgz$" }
+
+local function is_archive(path)
+  for _, pattern in ipairs(ARCHIVES) do
+    if path:find(pattern) then
+      return true
+    end
+  end
+  return false
+end
+
+local function missing(name)
+  return errors.fail(
+    "refused",
+    "option '--" .. name .. "'",
+    "is missing: name an .app bundle, an unpacked directory with --executable, "
+      .. "or one executable file"
+  )
+end
+
+-- The default artifacts of macOS (CLI-6).
+local function default_artifact(name, system)
+  if system ~= "Darwin" then
+    return nil
+  elseif name == "baseline" then
+    return "/Applications/PAIR.app"
+  end
+  local text = core.fs.read("desktop/package.json", 1 << 20)
+  local package = text and core.json.decode(text)
+  return package
+    and package.version
+    and ("desktop/release/%s/mac/mac-arm64/PAIR.app"):format(package.version)
+end
+
+local function pairs_of(list)
+  local set = {}
+  for _, pair in ipairs(list or {}) do
+    local name, value = pair:match("^([^=]+)=(.*)$")
+    set[name] = value
+  end
+  return set
+end
+
+M.pairs_of = pairs_of
+
+local function joined(first, second)
+  local list = table.move(first or {}, 1, #(first or {}), 1, {})
+  return table.move(second or {}, 1, #(second or {}), #list + 1, list)
+end
+
+local function absolute(path)
+  return path:sub(1, 1) == "/" and path or core.fs.getcwd() .. "/" .. path
+end
+
+M.absolute = absolute
+
+--- One side, resolved from the options; nothing is hashed yet.
+---@param name "baseline"|"candidate"
+---@param values table option values
+---@param system string
+---@return table? variant
+---@return pairperf.Error? err code refused
+function M.resolve(name, values, system)
+  local artifact = values[name] or default_artifact(name, system)
+  if not artifact then
+    return missing(name)
+  elseif is_archive(artifact) then
+    return errors.fail(
+      "refused",
+      "option '--" .. name .. "'",
+      ("'%s' is an archive; unpack it (--%s-archive records where it came from)"):format(
+        artifact,
+        name
+      )
+    )
+  end
+  local relative = values[name .. "-executable"] or values.executable
+  local found, err = core.sandbox.executable(absolute(artifact), { executable = relative })
+  if not found then
+    return errors.fail("refused", "option '--" .. name .. "'", tostring(err))
+  end
+  local ok, failure = core.fs.access_exec(found.path)
+  if not ok then
+    return errors.fail(
+      "refused",
+      "option '--" .. name .. "'",
+      ("'%s' is not executable: %s"):format(found.path, failure.errno or failure.code)
+    )
+  end
+  return {
+    name = name,
+    artifact = absolute(artifact),
+    kind = found.kind,
+    path = found.path,
+    version = found.version,
+    identifier = found.identifier,
+    manifest = found.manifest,
+    args = joined(values["app-arg"], values[name .. "-arg"]),
+    env_set = pairs_of(joined(values.env, values[name .. "-env"])),
+    env_pass = values["pass-env"] or {},
+    archive = values[name .. "-archive"],
+  }
+end
+
+local function digest_of(path, what)
+  local sha256, err = core.digest.file(path)
+  if not sha256 then
+    return errors.fail("refused", what, tostring(err))
+  end
+  return sha256
+end
+
+--- Hashes a variant: executable, whole bundle, its cli manifest and the archive it came from.
+---@return true? ok
+---@return pairperf.Error? err
+function M.identify(variant)
+  local err
+  variant.executable_sha256, err = digest_of(variant.path, variant.name)
+  if err then
+    return nil, err
+  end
+  local bundle, failure = core.manifest.build(variant.artifact)
+  if not bundle then
+    return nil, failure
+  end
+  variant.bundle = bundle
+  if variant.manifest then
+    variant.cli_manifest_sha256, err = digest_of(variant.manifest, variant.name)
+  end
+  if variant.archive and not err then
+    variant.archive_sha256, err =
+      digest_of(variant.archive, "option '--" .. variant.name .. "-archive'")
+  end
+  return not err or nil, err
+end
+
+--- Whether the artifact on disk is still the one that was identified.
+---@return boolean unchanged
+---@return string? sha256 of the bundle now, nil when it cannot be read
+function M.unchanged(variant)
+  local now = core.manifest.build(variant.artifact)
+  return now ~= nil and now.sha256 == variant.bundle.sha256, now and now.sha256
+end
+
+local function names_of(variant)
+  local environment = core.sandbox.environment {
+    home = "/",
+    set = variant.env_set,
+    pass = variant.env_pass,
+    extra = {},
+  }
+  return environment and environment.names or {}
+end
+
+--- A variant as plan.json keeps it.
+function M.record(variant)
+  local bundle = variant.bundle or {}
+  return {
+    artifact = variant.artifact,
+    kind = variant.kind,
+    executable = variant.path,
+    executable_sha256 = variant.executable_sha256,
+    args = core.json.array(variant.args),
+    env_set = variant.env_set,
+    env_names = core.json.array(names_of(variant)),
+    bundle_manifest_sha256 = bundle.sha256,
+    version = variant.version or core.json.null,
+    identifier = variant.identifier or core.json.null,
+    cli_manifest_sha256 = variant.cli_manifest_sha256 or core.json.null,
+    archive = variant.archive and { path = variant.archive, sha256 = variant.archive_sha256 }
+      or core.json.null,
+  }
+end
+
+local function listed(list)
+  return #list > 0 and table.concat(list, " ") or "none"
+end
+
+local function environment_text(set)
+  local parts = {}
+  for name, value in pairs(set) do
+    parts[#parts + 1] = name .. "=" .. value
+  end
+  table.sort(parts)
+  return listed(parts)
+end
+
+--- Every difference between the variants beside the artifact, as sentences.
+---@return string[]
+function M.differences(baseline, candidate)
+  local lines = {}
+  local function compare(what, left, right)
+    if left ~= right then
+      lines[#lines + 1] = ("%s: baseline %s, candidate %s"):format(what, left, right)
+    end
+  end
+  compare("arguments", listed(baseline.args), listed(candidate.args))
+  compare("environment", environment_text(baseline.env_set), environment_text(candidate.env_set))
+  compare("kind of artifact", baseline.kind, candidate.kind)
+  return lines
+end
+
+--- An A/A control: the same content, arguments and environment on both sides.
+---@return boolean
+function M.is_null_control(baseline, candidate)
+  return baseline.bundle.sha256 == candidate.bundle.sha256
+    and baseline.executable_sha256 == candidate.executable_sha256
+    and #M.differences(baseline, candidate) == 0
+end
+
+return M

@@ -1,0 +1,217 @@
+-- SPDX-License-Identifier: Apache-2.0
+local fake = dofile "tests/lua/support/fake_core.lua"
+
+local host, draft, options, preflight, scenario
+
+before_each(function()
+  host, draft, options, preflight, scenario =
+    fake.fresh("pairperf.draft", "pairperf.options", "pairperf.preflight", "pairperf.scenario")
+  host.files["/a"], host.files["/b"], host.files["/bin/true"] = "#!", "#!", "#!"
+  host.files["/tmp"] = { type = "directory" }
+end)
+
+local COMMON =
+  { "--baseline", "/a", "--candidate", "/b", "--output", "/tmp/out", "--authorize-launch" }
+
+local function examine(args, declared)
+  declared = declared or { name = "busy", summary = "s" }
+  local suite = declared.scenarios and scenario.suite(declared)
+    or scenario.as_suite(scenario.declare(declared))
+  local parsed = assert(options.parse(assert(draft.entries(suite)), args))
+  local planned = draft.new(suite, parsed, { path = "busy", source = "", absolute = "/busy.lua" })
+  preflight.examine(planned)
+  return planned
+end
+
+local function with(...)
+  local args = table.move(COMMON, 1, #COMMON, 1, {})
+  return table.move({ ... }, 1, select("#", ...), #args + 1, args)
+end
+
+local function only_refusal(planned)
+  local texts = preflight.texts(planned, "refused")
+  assert.equal(1, #texts, table.concat(texts, " | "))
+  assert.is_nil(texts[1]:find "\n")
+  return texts[1]
+end
+
+describe("preflight", function()
+  it("finds nothing against a good set-up", function()
+    assert.is_false(preflight.refused(examine(COMMON)))
+  end)
+
+  -- proves: CLI-6
+  it("refuses a missing artifact, an archive and a program that is not executable", function()
+    local planned = examine { "--baseline", "/a", "--output", "/tmp/out", "--authorize-launch" }
+    assert.matches("'%-%-candidate': is missing: name an .app bundle", only_refusal(planned))
+    planned = examine {
+      "--baseline",
+      "/x.dmg",
+      "--candidate",
+      "/b",
+      "--output",
+      "/tmp/out",
+      "--authorize-launch",
+    }
+    assert.matches("'/x.dmg' is an archive; unpack it", only_refusal(planned))
+    host.files["/b"] = "not executable"
+    assert.matches("'/b' is not executable: EACCES", only_refusal(examine(COMMON)))
+  end)
+
+  -- proves: CLI-3
+  it("refuses an output that exists in any form", function()
+    for _, kind in ipairs { "directory", "file", "symlink" } do
+      host.files["/tmp/out"] = { type = kind }
+      assert.matches("exists already %(as a " .. kind .. "%)", only_refusal(examine(COMMON)))
+    end
+  end)
+
+  it("refuses an output without a directory to create it in", function()
+    host.files["/tmp"] = nil
+    assert.matches("'/tmp' is no directory", only_refusal(examine(COMMON)))
+  end)
+
+  -- proves: HOOK-1
+  it("refuses hooks that are unbalanced, relative or missing", function()
+    assert.matches(
+      "unbalanced quote",
+      only_refusal(examine(with("--pre-sample-hook", "/bin/true 'x")))
+    )
+    assert.matches("relative", only_refusal(examine(with("--post-run-check", "check.sh"))))
+    assert.matches(
+      "'/no/hook' is missing",
+      only_refusal(examine(with("--pre-sample-hook", "/no/hook")))
+    )
+  end)
+
+  -- proves: BOX-4, BOX-5
+  it(
+    "refuses a template with a symlink, and dot-directories that are not one dotted name",
+    function()
+      assert.matches(
+        "'%-%-template': 't': .*symlink",
+        only_refusal(examine(with("--template", "t")))
+      )
+      for _, name in ipairs { "../x", "..", ".a/b", "x", "." } do
+        assert.matches("'%-%-link%-dotdir'", only_refusal(examine(with("--link-dotdir", name))))
+      end
+    end
+  )
+
+  -- proves: RUN-1
+  it("refuses readiness in no known form", function()
+    for _, text in ipairs {
+      "soon",
+      "port:0",
+      "port:65536",
+      "port:x",
+      "http:ftp://x",
+      "cmd:relative",
+      "file:",
+    } do
+      assert.matches("'%-%-ready'", only_refusal(examine(with("--ready", text))))
+    end
+    assert.is_false(preflight.refused(examine(with("--ready", "cmd:/bin/true x"))))
+    assert.is_false(preflight.refused(examine(with("--ready", "http://127.0.0.1:1/x"))))
+    assert.is_false(preflight.refused(examine(with("--ready", "http:http://127.0.0.1:1/x"))))
+  end)
+
+  it("collects every finding, not only the first", function()
+    local planned =
+      examine { "--output", "/tmp/out", "--pre-sample-hook", "x", "--link-dotdir", "y" }
+    assert.equal(5, #preflight.texts(planned, "refused"))
+  end)
+end)
+
+-- proves: GUARD-2, GUARD-5, GUARD-6
+describe("the guard's finding", function()
+  it("refuses a writable directory and prints the ways on with what each means", function()
+    host.launcher_writable = true
+    local planned = examine(COMMON)
+    assert.matches("'/usr/local/bin' can be written by this user", only_refusal(planned))
+    for _, finding in ipairs(planned.findings) do
+      if finding.level == "refused" then
+        assert.equal(3, #finding.ways)
+      end
+    end
+  end)
+
+  it("is a warning when a write is accepted, with one more for different paths", function()
+    host.launcher_writable = true
+    local planned = examine(with "--allow-system-launcher-write")
+    assert.is_false(preflight.refused(planned))
+    local warnings = table.concat(preflight.texts(planned, "warning"), "\n")
+    assert.matches("can be written", warnings)
+    assert.matches("sit at different paths", warnings)
+  end)
+
+  it("refuses what cannot be snapshotted", function()
+    host.snapshots["/g"] = false
+    assert.matches("guard: /g cannot be read", only_refusal(examine(with("--guard-path", "/g"))))
+  end)
+
+  -- proves: GUARD-1
+  it("covers the launcher always and added paths too", function()
+    assert.same({ "/usr/local/bin/nvpair", "/g" }, examine(with("--guard-path", "/g")).guard_paths)
+  end)
+end)
+
+describe("warnings", function()
+  -- proves: CLI-5
+  it("say what is short of the defaults", function()
+    local planned = examine(with("--warmup", "1", "--repetitions", "2"))
+    assert.matches(
+      "diagnostic only: short of the defaults in repetitions, warmup",
+      table.concat(preflight.texts(planned, "warning"), "\n")
+    )
+  end)
+
+  -- proves: CLI-10
+  it("say when one hook serves several labels", function()
+    local one = scenario.declare { name = "tray", summary = "s" }
+    local other = scenario.declare { name = "overview", summary = "s" }
+    local declared = { name = "profile", summary = "s", scenarios = { one, other } }
+    local planned = examine(with("--pre-sample-hook", "/bin/true"), declared)
+    assert.matches("used for 2 labels", table.concat(preflight.texts(planned, "warning"), "\n"))
+    planned = examine(with("--pre-sample-hook", "/bin/true", "--scenario", "overview"), declared)
+    assert.not_matches("labels", table.concat(preflight.texts(planned, "warning"), "\n"))
+    assert.equal("overview", planned.runs[1].scenario)
+  end)
+
+  it("say when little is left for a socket name", function()
+    package.loaded["pairperf.core"].sandbox.socket_room = function()
+      return 12, 108
+    end
+    assert.matches(
+      "12 of 108 bytes left",
+      table.concat(preflight.texts(examine(COMMON), "warning"), "\n")
+    )
+  end)
+end)
+
+-- proves: CLI-5
+describe("effective values", function()
+  it("come from the option, else the scenario, else the default", function()
+    local declared = { name = "busy", summary = "s", interval_s = 10, warmup_s = 7 }
+    local planned = examine(with("--warmup", "3"), declared)
+    local one = planned.scenarios[1]
+    assert.equal(3, one.warmup_s)
+    assert.equal(10, one.interval_s)
+    assert.equal(120, one.duration_s)
+    assert.same({ "option", "scenario", "default" }, {
+      planned.parsed.origin.warmup,
+      planned.parsed.origin.interval,
+      planned.parsed.origin.duration,
+    })
+    assert.equal(5, examine(COMMON).scenarios[1].interval_s)
+  end)
+
+  it("of one scenario do not reach the next", function()
+    local slow = scenario.declare { name = "tray", summary = "s", interval_s = 10, repetitions = 2 }
+    local plain = scenario.declare { name = "overview", summary = "s" }
+    local planned = examine(COMMON, { name = "p", summary = "s", scenarios = { slow, plain } })
+    assert.equal(5, planned.scenarios[2].interval_s)
+    assert.equal(5, planned.scenarios[2].repetitions)
+    assert.equal(14, #planned.runs)
+  end)
+end)

@@ -1,0 +1,405 @@
+-- SPDX-License-Identifier: Apache-2.0
+local fake = dofile "tests/lua/support/fake_core.lua"
+
+local host, run, session
+
+local function quiet_progress()
+  local silent = function() end
+  return { phase = silent, tick = silent, starting = silent, finished = silent, closing = silent }
+end
+
+local function new_session()
+  return {
+    output = "/out",
+    guard_paths = { "/usr/local/bin/nvpair" },
+    hook_env = {},
+    progress = quiet_progress(),
+    log = { line = function() end },
+    real_home = "/root",
+    values = {
+      ["ready-timeout"] = 60,
+      ["quit-timeout"] = 30,
+      ["hook-timeout"] = 30,
+      ["post-run-timeout"] = 30,
+      ["hook-output-cap"] = 1024,
+    },
+    scenarios = {
+      busy = {
+        name = "busy",
+        label = "busy",
+        warmup_s = 2,
+        duration_s = 5,
+        interval_s = 1,
+        options = {},
+      },
+    },
+    variants = { baseline = { path = "/app", args = {}, env_set = {}, env_pass = {} } },
+  }
+end
+
+before_each(function()
+  host, run = fake.fresh "pairperf.run"
+  session = new_session()
+  host.commands["/app"] = {}
+end)
+
+local function execute()
+  return run.execute(
+    session,
+    { slot = 0, scenario = "busy", variant = "baseline", repetition = 1, directory = "busy/run-01" }
+  )
+end
+
+local function kinds()
+  local list = {}
+  for _, event in ipairs(host.texts) do
+    list[#list + 1] = event.kind
+  end
+  return list
+end
+
+local function event(kind)
+  for _, one in ipairs(host.texts) do
+    if one.kind == kind then
+      return one
+    end
+  end
+end
+
+local function add_hook(behaviour)
+  host.commands["/load"] = behaviour
+  session.scenarios.busy.pre_sample_hook = { path = "/load", argv = { "/load" }, text = "/load" }
+end
+
+local function add_check(behaviour)
+  host.commands["/check"] = behaviour
+  session.scenarios.busy.post_run_check = { path = "/check", argv = { "/check" }, text = "/check" }
+end
+
+-- proves: RUN-1, HOOK-5
+describe("a run", function()
+  it("goes through its steps in order and ends verified", function()
+    local done = execute()
+    assert.is_nil(done.failure)
+    assert.same({
+      "run_started",
+      "guard_before",
+      "sandbox_ready",
+      "probes_before",
+      "ready",
+      "warmup_started",
+      "sampling_started",
+      "sampling_finished",
+      "check_not_configured",
+      "quit_requested",
+      "guard_after",
+      "probes_after",
+    }, kinds())
+    assert.equal("none", event("ready").how)
+    assert.equal("leader", host.spawned[1].stop_plan.first)
+    assert.is_true(host.spawned[1].closed)
+  end)
+
+  it(
+    "starts the hook before warm-up, ends it before the check, and the check before quit",
+    function()
+      add_hook {}
+      add_check { exit_after_s = 1 }
+      assert.is_nil(execute().failure)
+      local order = table.concat(kinds(), " ")
+      assert.matches(
+        "hook_started ready warmup_started .- hook_finished check_started check_finished quit_",
+        order
+      )
+    end
+  )
+
+  -- proves: HOOK-2
+  it("tells the hook where it is", function()
+    add_hook {}
+    execute()
+    local env = table.concat(host.spawned[2].spec.env, " ")
+    assert.matches("PAIR_PERF_APP_PID=100", env)
+    assert.matches("PAIR_PERF_OUTPUT=/out/busy/run%-01 ", env)
+    assert.matches("PAIR_PERF_SANDBOX=/out/busy/run%-01/home", env)
+    assert.matches("PAIR_PERF_SCENARIO=busy", env)
+    assert.equal("/out/busy/run-01/home", host.spawned[2].spec.cwd)
+  end)
+end)
+
+-- proves: CAN-2, PLAN-3, REP-8
+describe("an application", function()
+  it("that cannot be started fails at launch with the failing call", function()
+    host.commands["/app"] = nil
+    local done = execute()
+    assert.equal("launch", done.failure.step)
+    assert.matches("execve.*ENOENT", done.failure.reason)
+    assert.is_nil(done.halt)
+    assert.is_truthy(event("guard_after"))
+  end)
+
+  it("that exits during warm-up fails there, and the session goes on", function()
+    host.commands["/app"] = { exit_after_s = 1 }
+    local done = execute()
+    assert.equal("warmup", done.failure.step)
+    assert.matches("ended by itself after 1%.%d s: exit status 0", done.failure.reason)
+    assert.matches("^less '/out/busy/run%-01", done.failure.next)
+    assert.is_nil(done.halt)
+    assert.equal(1, host.spawned[1].stops)
+  end)
+
+  it("that exits during sampling fails there", function()
+    host.commands["/app"] = { exit_after_s = 4 }
+    assert.equal("sampling", execute().failure.step)
+    assert.is_false(event("sampling_finished").complete)
+  end)
+
+  it("that ignores SIGTERM is ended by SIGKILL: failed, but the session goes on", function()
+    host.commands["/app"] = { on_term = "ignore" }
+    local done = execute()
+    assert.equal("quit", done.failure.step)
+    assert.matches("SIGKILL", done.failure.reason)
+    assert.is_nil(done.halt)
+  end)
+
+  it("that dies by our SIGTERM is no failure", function()
+    host.commands["/app"] = { term_exit = { signal = "SIGTERM" } }
+    assert.is_nil(execute().failure)
+  end)
+
+  -- proves: CAN-3, GRP-9
+  it(
+    "that leaves a process behind fails and stops everything further, with pid and start",
+    function()
+      host.commands["/app"] = {
+        verdict = {
+          verdict = "left_running",
+          survivors = { { pid = 42, start = "7", exe = "/d" } },
+        },
+      }
+      local done = execute()
+      assert.matches(
+        "left running: pid 42 start 7 /d %(check pid and start token",
+        done.failure.reason
+      )
+      assert.is_truthy(done.halt)
+    end
+  )
+
+  it("whose cleanup is unverified stops everything further", function()
+    host.commands["/app"] = { lost = true }
+    local done = execute()
+    assert.is_truthy(done.halt)
+  end)
+end)
+
+-- proves: HOOK-4
+describe("a failing load hook", function()
+  it("fails the run at once, before the window ends", function()
+    add_hook { exit_after_s = 3, exit = { code = 7 } }
+    local done = execute()
+    assert.equal("pre_sample_hook", done.failure.step)
+    assert.matches("exit status 7", done.failure.reason)
+    assert.is_false(event("sampling_finished").complete)
+    assert.equal(1, host.spawned[2].stops)
+  end)
+
+  it("leaves the check unrun, said so", function()
+    add_hook { term_exit = { code = 1 } }
+    add_check { exit_after_s = 1 }
+    local done = execute()
+    assert.equal("pre_sample_hook", done.failure.step)
+    assert.matches("failed at pre_sample_hook", event("check_not_run").reason)
+  end)
+end)
+
+-- proves: HOOK-5
+describe("a check", function()
+  it("is not run when the application is gone, and the run fails", function()
+    add_check { exit_after_s = 1 }
+    add_hook { term_s = 1 }
+    host.commands["/app"] = { exit_after_s = 7.5 }
+    local done = execute()
+    assert.equal("post_run_check", done.failure.step)
+    assert.matches("^not run: the application was gone", done.failure.reason)
+    assert.is_truthy(event("check_not_run"))
+    assert.equal(2, #host.spawned)
+  end)
+
+  it("is ended when the application ends under it", function()
+    add_check {}
+    host.commands["/app"] = { exit_after_s = 9 }
+    local done = execute()
+    assert.equal("post_run_check", done.failure.step)
+    assert.matches("overtaken by the application's end", done.failure.reason)
+  end)
+end)
+
+-- proves: GUARD-3, GUARD-2
+describe("the guard", function()
+  it("fails the run and stops everything when the launcher changed", function()
+    local calls = 0
+    host.snapshots["/usr/local/bin/nvpair"] = function()
+      calls = calls + 1
+      return { state = calls == 1 and "absent" or "file" }
+    end
+    local done = execute()
+    assert.equal("guard", done.failure.step)
+    assert.matches("/usr/local/bin/nvpair: state", done.failure.reason)
+    assert.is_truthy(done.halt)
+    assert.is_true(event("guard_after").changed)
+  end)
+
+  it("that cannot read launches nothing", function()
+    host.snapshots["/usr/local/bin/nvpair"] = false
+    local done = execute()
+    assert.equal("guard_before", done.failure.step)
+    assert.is_truthy(done.halt)
+    assert.equal(0, #host.spawned)
+  end)
+
+  it("that finds the directory writable later launches nothing", function()
+    host.launcher_writable = true
+    local done = execute()
+    assert.matches("became writable", done.failure.reason)
+    assert.is_truthy(done.halt)
+    assert.equal(0, #host.spawned)
+  end)
+end)
+
+-- proves: RUN-1
+describe("readiness", function()
+  before_each(function()
+    session.scenarios.busy.ready = { how = "file", argument = "ready", text = "file:ready" }
+  end)
+
+  it("by a file waits until it has content and keeps the time", function()
+    host.files["/out/busy/run-01/home/ready"] = ""
+    host.commands["/app"].on_spawn = nil
+    local waiting = require "pairperf.waiting"
+    local wait = waiting.wait
+    waiting.wait = function(seconds, check, options)
+      if host.now_ns > 300000000 then
+        host.files["/out/busy/run-01/home/ready"] = "x"
+      end
+      return wait(seconds, function(left)
+        if host.now_ns > 300000000 then
+          host.files["/out/busy/run-01/home/ready"] = "x"
+        end
+        return check(left)
+      end, options)
+    end
+    assert.is_nil(execute().failure)
+    assert.equal("file:ready", event("ready").how)
+    assert.is_true(event("ready").waited_ns >= 300000000)
+  end)
+
+  it("that never comes fails the run with the last answer", function()
+    local done = execute()
+    assert.equal("ready", done.failure.step)
+    assert.matches("not ready within 60 s; last answer: no file: ENOENT", done.failure.reason)
+  end)
+
+  it("is overtaken by an application that exits", function()
+    host.commands["/app"] = { exit_after_s = 0.5, exit = { code = 3 } }
+    local done = execute()
+    assert.equal("ready", done.failure.step)
+    assert.matches("ended by itself .* exit status 3", done.failure.reason)
+  end)
+
+  it("may be a script's function", function()
+    session.scenarios.busy.ready = function(view)
+      return view:poll("three looks", { timeout_s = 5 }, function()
+        return host.now_ns > 400000000
+      end)
+    end
+    assert.is_nil(execute().failure)
+    assert.equal("script", event("ready").how)
+  end)
+
+  it("of a script that gives up fails the run with its reason", function()
+    session.scenarios.busy.ready = function(view)
+      return view:poll("the window", { timeout_s = 1 }, function() end)
+    end
+    local done = execute()
+    assert.equal("ready", done.failure.step)
+    assert.matches("the window: not within 1 s", done.failure.reason)
+    assert.is_nil(done.script_error)
+  end)
+
+  it("leaves a script at once when the application exits", function()
+    host.commands["/app"] = { exit_after_s = 0.5 }
+    local after = false
+    session.scenarios.busy.ready = function(view)
+      view:poll("never", { timeout_s = 50 }, function() end)
+      after = true
+    end
+    local done = execute()
+    assert.matches("ended by itself", done.failure.reason)
+    assert.is_false(after)
+    assert.is_nil(done.script_error)
+  end)
+end)
+
+-- proves: API-1
+describe("an error in a scenario's function", function()
+  it("names the script's line, stops the application and everything further", function()
+    session.scenarios.busy.ready =
+      load("return function(run)\n  local nothing\n  return nothing.field\nend", "@mine.lua")()
+    local done = execute()
+    assert.matches("mine.lua:3: attempt to index a nil value", done.script_error)
+    assert.is_truthy(done.halt)
+    assert.equal(1, host.spawned[1].stops)
+    assert.is_truthy(event("guard_after"))
+  end)
+end)
+
+-- proves: CAN-1
+describe("a cancellation", function()
+  for _, case in ipairs { { "warmup", 1 }, { "sampling", 4 } } do
+    it(
+      "in " .. case[1] .. " keeps the record, stops the application and everything further",
+      function()
+        host.signal = { at_s = case[2], name = "SIGINT" }
+        local done = execute()
+        assert.is_true(done.cancelled)
+        assert.equal(case[1], done.failure.step)
+        assert.equal("SIGINT", event("cancelled").signal)
+        assert.is_truthy(done.halt)
+        assert.equal(1, host.spawned[1].stops)
+        assert.is_truthy(event("guard_after"))
+      end
+    )
+  end
+
+  it("during teardown does not shorten it", function()
+    host.commands["/app"] = { on_term = "ignore" }
+    host.signal = { at_s = 8, name = "SIGTERM" }
+    local done = execute()
+    assert.equal("quit", done.failure.step)
+    assert.is_true(host.now_ns >= 37 * 1000000000)
+  end)
+
+  it("reaches a script", function()
+    host.signal = { at_s = 1, name = "SIGHUP" }
+    session.scenarios.busy.ready = function(view)
+      view:pause(100)
+    end
+    local done = execute()
+    assert.is_true(done.cancelled)
+    assert.is_nil(done.script_error)
+  end)
+end)
+
+-- proves: REP-2, CAN-4
+describe("evidence that cannot be written", function()
+  it("fails the run, and the application is still stopped", function()
+    host.append_error = "events.jsonl"
+    local done = execute()
+    assert.equal("evidence", done.failure.step)
+    assert.matches("ENOSPC", done.failure.reason)
+    for _, spawned in ipairs(host.spawned) do
+      assert.equal(1, spawned.stops)
+    end
+  end)
+end)
