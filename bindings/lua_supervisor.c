@@ -7,6 +7,7 @@
 #include "pairperf/cancel.h"
 #include "pairperf/supervisor.h"
 #include "ppl.h"
+#include "resize.h"
 
 #define TYPE "pairperf.supervisor"
 
@@ -24,7 +25,7 @@ static const char decode_key;
 static bool enlist(pp_supervisor *supervisor) {
     if (open_count == open_capacity) {
         size_t wanted = open_capacity ? open_capacity * 2 : 8;
-        void *bigger = reallocarray(open_supervisors, wanted, sizeof(pp_supervisor *));
+        void *bigger = pp_resize(open_supervisors, wanted, sizeof(pp_supervisor *));
         if (!bigger)
             return false;
         open_supervisors = bigger;

@@ -44,8 +44,9 @@ esac
 cmake/darwin/stubs.sh "$sdk"
 
 export PKG_CONFIG_LIBDIR=$sdk/deps/pkgconfig PKG_CONFIG_PATH=
-cmake -S . -B "$out" -G Ninja --log-level=WARNING -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_TOOLCHAIN_FILE=cmake/darwin/toolchain.cmake
+configure=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE=cmake/darwin/toolchain.cmake)
+[ ! -f "$out/CMakeCache.txt" ] || configure=()
+cmake -S . -B "$out" -G Ninja --log-level=WARNING "${configure[@]}"
 if ! ninja -C "$out" -k 0 >"$log" 2>&1; then
     grep -E '^FAILED:|error:|undefined symbol' "$log" >&2 || tail -n 30 "$log" >&2
     echo "darwin: the build for macOS failed; see $log" >&2

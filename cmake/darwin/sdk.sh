@@ -32,6 +32,9 @@ rm -rf "$sdk"
 mkdir -p "$sdk/usr/lib"
 mv "$work/package/lib/libc/include/any-macos-any" "$sdk/usr/include"
 mv "$work/package/lib/libc/darwin/libSystem.tbd" "$sdk/usr/lib/"
+for library in c m dl pthread; do # as in Apple's own SDK
+    ln -s libSystem.tbd "$sdk/usr/lib/lib$library.tbd"
+done
 cat >"$sdk/SDKSettings.json" <<JSON
 {"CanonicalName":"macosx$sdk_version","Version":"$sdk_version","MaximumDeploymentTarget":"$sdk_version.99",
  "SupportedTargets":{"macosx":{"Archs":["arm64","x86_64"],"DefaultDeploymentTarget":"$sdk_version",

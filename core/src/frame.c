@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resize.h"
+
 static void *grow(void **items, size_t *count, size_t *capacity, size_t size) {
     if (*count == *capacity) {
         size_t wanted = *capacity ? *capacity * 2 : 16;
-        void *bigger = reallocarray(*items, wanted, size);
+        void *bigger = pp_resize(*items, wanted, size);
         if (!bigger)
             return NULL;
         *items = bigger;

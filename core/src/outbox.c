@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resize.h"
+
 void pp__outbox_done(pp_outbox *box) {
     for (size_t i = 0; i < box->count; i++)
         free(box->records[i].line);
@@ -27,7 +29,7 @@ bool pp__outbox_full(const pp_outbox *box) {
 static pp_outbox_record *add(pp_outbox *box) {
     if (box->count == box->capacity) {
         size_t wanted = box->capacity ? box->capacity * 2 : 64;
-        void *bigger = reallocarray(box->records, wanted, sizeof *box->records);
+        void *bigger = pp_resize(box->records, wanted, sizeof *box->records);
         if (!bigger)
             return NULL;
         box->records = bigger;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "resize.h"
 #include "tree_private.h"
 
 void pp_tree_init(pp_tree *tree, pp_os *os, pp_proc_id leader, const char *const *expected) {
@@ -44,7 +45,7 @@ ptrdiff_t pp__tree_find(const pp_tree *tree, int32_t pid) {
 pp_tree_member *pp__tree_add(pp_tree *tree, const pp_proc_info *info) {
     if (tree->count == tree->capacity) {
         size_t wanted = tree->capacity ? tree->capacity * 2 : 32;
-        void *bigger = reallocarray(tree->members, wanted, sizeof *tree->members);
+        void *bigger = pp_resize(tree->members, wanted, sizeof *tree->members);
         if (!bigger) {
             tree->incomplete = true;
             return NULL;
@@ -65,7 +66,7 @@ static pp_frame_exit *add_exit(pp_tree *tree) {
     }
     if (tree->exit_count == tree->exit_capacity) {
         size_t wanted = tree->exit_capacity ? tree->exit_capacity * 2 : 32;
-        void *bigger = reallocarray(tree->exits, wanted, sizeof *tree->exits);
+        void *bigger = pp_resize(tree->exits, wanted, sizeof *tree->exits);
         if (!bigger) {
             tree->incomplete = true;
             return NULL;
