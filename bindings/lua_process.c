@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "host.h"
@@ -51,6 +52,43 @@ static int l_process_exe_dir(lua_State *L) {
     return 1;
 }
 
+/* "Linux", "Darwin": the kernel's own name */
+static int l_process_system(lua_State *L) {
+    struct utsname name;
+    if (uname(&name) != 0) {
+        pp_error err;
+        pp_fail(&err, PP_E_SYS, errno, "uname", "%s", "system");
+        return ppl_push_failure(L, &err);
+    }
+    lua_pushstring(L, name.sysname);
+    return 1;
+}
+
+static int l_process_is_terminal(lua_State *L) {
+    lua_Integer fd = luaL_checkinteger(L, 1);
+    luaL_argcheck(L, fd >= 0 && fd <= INT_MAX, 1, "no file descriptor");
+    lua_pushboolean(L, isatty((int)fd));
+    return 1;
+}
+
+/* Array of "K=V" */
+static int l_process_environment(lua_State *L) {
+    lua_newtable(L);
+    char **environment = pp_platform_environment();
+    for (lua_Integer i = 0; environment[i]; i++) {
+        lua_pushstring(L, environment[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+static int l_process_signal_number(lua_State *L) {
+    int number = pp_signal_number(ppl_check_text(L, 1));
+    luaL_argcheck(L, number > 0, 1, "unknown signal");
+    lua_pushinteger(L, number);
+    return 1;
+}
+
 static int l_process_build(lua_State *L) {
     lua_createtable(L, 0, 4);
     lua_pushstring(L, pp_build_version());
@@ -67,11 +105,15 @@ static int l_process_build(lua_State *L) {
 int ppl_open_process(lua_State *L) {
     static const luaL_Reg functions[] = {
         { "build", l_process_build },
+        { "environment", l_process_environment },
         { "exe_dir", l_process_exe_dir },
         { "exe_path", l_process_exe_path },
         { "geteuid", l_process_geteuid },
         { "getpid", l_process_getpid },
+        { "is_terminal", l_process_is_terminal },
         { "signal_ignored", l_process_signal_ignored },
+        { "signal_number", l_process_signal_number },
+        { "system", l_process_system },
         { NULL, NULL },
     };
     luaL_newlib(L, functions);
