@@ -109,7 +109,9 @@ static bool is_expected(const pp_tree *tree, const char *exe) {
 
 void pp__tree_place(pp_tree *tree, pp_tree_member *member) {
     const pp_proc_info *info = &member->info;
-    bool outside = info->pgid != tree->leader.pid || (tree->sid != 0 && info->sid != tree->sid);
+    /* Session 0: not readable (macOS tells none of a process that exits). */
+    bool other_session = tree->sid != 0 && info->sid != 0 && info->sid != tree->sid;
+    bool outside = info->pgid != tree->leader.pid || other_session;
 
     member->expected = is_expected(tree, info->exe);
     tree->lower_bound = tree->lower_bound || info->sigchld_ignored;

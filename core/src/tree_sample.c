@@ -248,6 +248,10 @@ static void conserve(pp_tree *tree, pp_frame *frame) {
     pp_conservation *total = &frame->conservation;
     pp_sum cpu = { 0 }, written = { 0 };
 
+    if (!tree->os->adopts) { /* what an orphan used last is lost: nothing is conserved */
+        total->cpu_ns = total->write_bytes = pp_missing(PP_E_UNSUPPORTED);
+        return;
+    }
     for (size_t i = 0; i < frame->proc_count; i++) {
         const pp_usage *usage = &frame->procs[i].usage;
         add_pair(&cpu, usage);
