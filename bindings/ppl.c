@@ -261,7 +261,8 @@ char **ppl_string_list(lua_State *L, int arg, const char *field, size_t *ret_cou
     }
     list[count] = NULL;
     lua_remove(L, -2);
-    *ret_count = count;
+    if (ret_count)
+        *ret_count = count;
     return list;
 }
 
