@@ -78,6 +78,17 @@ local function artifact_changed(report)
   end
 end
 
+local function test_switches(report)
+  local names = {}
+  for name, value in pairs(report.tool.test_switches or {}) do
+    names[#names + 1] = known(value) and ("%s=%s"):format(name, value) or nil
+  end
+  table.sort(names)
+  if #names > 0 then
+    return ("Switches that are for tests only were set: %s."):format(table.concat(names, ", "))
+  end
+end
+
 --- The report's first lines, the gravest first.
 ---@param report table
 ---@return string[]
@@ -87,6 +98,7 @@ function M.lines(report)
     lines[#lines + 1] = line
   end
   add(artifact_changed(report))
+  add(test_switches(report))
   if report.diagnostic_only then
     add(diagnostic(report))
   end
@@ -113,8 +125,8 @@ function M.lines(report)
     add "One variant only: nothing is compared."
   else
     add(
-      "No verdict is computed. The tables give medians and their difference; a difference of medians "
-        .. "is not by itself a finding, and a small one is not by itself equality."
+      "No verdict is computed. The tables give medians and their difference; a difference of "
+        .. "medians is not by itself a finding, and a small one is not by itself equality."
     )
     add(position(report))
   end
@@ -168,19 +180,60 @@ local function evidence_remarks(summary, add)
   end
 end
 
---- Remarks on single runs: {slot, text}.
----@return table[]
-function M.notes(rows, summaries)
-  local notes = json.array {}
-  for _, row in ipairs(rows) do
-    local summary = summaries[row.slot]
-    local function add(text)
-      notes[#notes + 1] = { slot = row.slot, scenario = row.scenario, text = text }
+-- What should not change while a run is measured.
+local STEADY = {
+  { "frequency", "governor" },
+  { "frequency", "boost" },
+  { "frequency", "no_turbo" },
+  { "power", "online" },
+  { "power", "profile" },
+  { "display", "display" },
+}
+
+local function probe_value(probes, path)
+  local group = known(probes) and probes and probes[path[1]]
+  local probe = group and group[path[2]]
+  return probe and json.encode(probe.value)
+end
+
+local function machine_remarks(summary, add)
+  local probes = summary.probes or {}
+  for _, path in ipairs(STEADY) do
+    local before, after = probe_value(probes.before, path), probe_value(probes.after, path)
+    if before and after and before ~= after then
+      add(("%s %s changed during the run: %s, then %s"):format(path[1], path[2], before, after))
     end
+  end
+end
+
+local function ready_remarks(summary, add)
+  local ready = summary.ready
+  if known(ready) and ready and ready.how == "none" then
+    add "no readiness condition: warm-up started at launch"
+  end
+end
+
+--- Remarks on runs: each text once, with the slots it holds for.
+---@return {text: string, slots: integer[]}[]
+function M.notes(rows, summaries)
+  local notes, by_text = json.array {}, {}
+  for _, row in ipairs(rows) do
+    local function add(text)
+      local note = by_text[text]
+      if not note then
+        note = { text = text, slots = json.array {} }
+        by_text[text] = note
+        notes[#notes + 1] = note
+      end
+      note.slots[#note.slots + 1] = row.slot
+    end
+    local summary = summaries[row.slot]
     if summary and summary.status ~= "skipped" then
+      ready_remarks(summary, add)
       window_remarks(summary, add)
       hook_remarks(summary, add)
       evidence_remarks(summary, add)
+      machine_remarks(summary, add)
     end
   end
   return notes

@@ -85,17 +85,13 @@ local function variant_table(out, report)
       }
     end
   end
-  md_table(
-    out,
-    {
-      "Variant",
-      "Artifact",
-      "Version",
-      "SHA-256 of the executable",
-      "SHA-256 of the bundle manifest",
-    },
-    rows
-  )
+  md_table(out, {
+    "Variant",
+    "Artifact",
+    "Version",
+    "SHA-256 of the executable",
+    "SHA-256 of the bundle manifest",
+  }, rows)
 end
 
 -- ---------------------------------------------------------------- scenarios
@@ -259,27 +255,24 @@ local function runs_section(out, report)
       text_or(run.next, ""),
     }
   end
-  md_table(
-    out,
-    {
-      "Slot",
-      "Scenario",
-      "Variant",
-      "Repetition",
-      "Status",
-      "Failing step",
-      "Reason",
-      "Evidence",
-      "Next command",
-    },
-    rows
-  )
+  md_table(out, {
+    "Slot",
+    "Scenario",
+    "Variant",
+    "Repetition",
+    "Status",
+    "Failing step",
+    "Reason",
+    "Evidence",
+    "Next command",
+  }, rows)
   local notes = {}
   for i, note in ipairs(report.notes) do
-    notes[i] = ("slot %d: %s"):format(note.slot, md(note.text))
+    local slots = (#note.slots > 1 and "slots " or "slot ") .. table.concat(note.slots, ", ")
+    notes[i] = ("%s: %s"):format(slots, md(note.text))
   end
   if #notes > 0 then
-    paragraph(out, "Remarks on single runs:")
+    paragraph(out, "Remarks on runs:")
     list(out, notes)
   end
 end
@@ -291,7 +284,12 @@ local function snapshot_text(snapshots, path)
   if not snapshot then
     return "not looked at"
   end
-  return md(json.encode(snapshot) or "?")
+  local facts = {}
+  for name, value in pairs(snapshot) do
+    facts[#facts + 1] = ("%s %s"):format(md(name), md(tostring(value)))
+  end
+  table.sort(facts)
+  return table.concat(facts, "; ")
 end
 
 local function guard_section(out, report)
@@ -361,6 +359,16 @@ end
 
 local function harness_section(out, report)
   heading(out, 2, "The harness itself")
+  local build = known(report.tool.build) and report.tool.build or {}
+  paragraph(
+    out,
+    ("pairperf %s, source commit %s%s. Plan made %s."):format(
+      text_or(report.tool.version, "unknown"),
+      text_or(build.commit, "unknown"),
+      build.dirty and " with uncommitted changes" or "",
+      text_or(report.created_utc, "unknown")
+    )
+  )
   local own = report.own_cost
   paragraph(
     out,
