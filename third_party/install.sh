@@ -29,7 +29,7 @@ debian_packages() {
     real) echo libmicrohttpd-dev chromium xvfb stress-ng slurmctld slurmd slurm-client munge ;;
     bench) echo stress-ng ;;
     valgrind) echo valgrind libc6-dbg ;;
-    darwin) echo clang lld qemu-user libc6-dev-arm64-cross libgcc-12-dev-arm64-cross ;;
+    darwin) echo clang-14 lld-14 llvm-14 libcmocka-dev openssl ;;
     *) die "unknown task '$1'" ;;
     esac
 }
@@ -103,13 +103,15 @@ node_is_ready() {
     command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)'
 }
 
+install_node() {
+    node_is_ready 2>/dev/null || install_debian nodejs npm
+}
+
 install_npm_tools() {
     if [ "$here/npm/node_modules/.package-lock.json" -nt "$here/npm/package-lock.json" ]; then
         return
     fi
-    if ! node_is_ready 2>/dev/null; then
-        install_debian nodejs npm
-    fi
+    install_node
     say "npm ci in third_party/npm"
     (cd "$here/npm" && npm ci --ignore-scripts </dev/null)
     touch "$here/npm/node_modules/.package-lock.json"
@@ -146,6 +148,9 @@ Darwin)
 esac
 
 for task in "${tasks[@]}"; do
-    case $task in lint) install_npm_tools ;; esac
+    case $task in
+    lint) install_npm_tools ;;
+    darwin) install_node ;; # the macOS headers come out of an npm package
+    esac
 done
 [ "$changed" = yes ] || say "nothing missing for: $*"

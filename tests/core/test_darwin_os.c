@@ -89,6 +89,33 @@ static void wait_tells_what_woke_it(void **state) {
     assert_false(events.timer);
 }
 
+static void interrupted_wait_still_ends_at_the_deadline(void **state) {
+    (void)state;
+    kernel.interruptions = 3;
+    int64_t deadline_ns = kernel.uptime_ns + 5000;
+    pp_events events;
+    assert_int_equal(os.wait(os.ctx, deadline_ns, false, &events, &err), PP_OK);
+    assert_true(events.timer);
+    assert_true(kernel.uptime_ns == deadline_ns);
+}
+
+static void very_long_wait_is_asked_for_in_days(void **state) {
+    (void)state;
+    const int64_t day_ns = INT64_C(86400) * 1000000000;
+    pp_events events;
+    assert_int_equal(os.wait(os.ctx, kernel.uptime_ns + 3 * day_ns, false, &events, &err), PP_OK);
+    assert_true(events.timer);
+    assert_true(kernel.longest_ns == day_ns);
+}
+
+static void passed_deadline_still_looks_once(void **state) {
+    (void)state;
+    kernel.events = PP_DW_EVENT_READABLE;
+    pp_events events;
+    assert_int_equal(os.wait(os.ctx, kernel.uptime_ns - 1, false, &events, &err), PP_OK);
+    assert_true(events.timer && events.channel_readable);
+}
+
 static void memory_figures_are_unsupported(void **state) {
     (void)state;
     pp_memory memory;
@@ -139,12 +166,17 @@ static void channel_tells_nothing_now_from_closed(void **state) {
     assert_int_equal(os.channel_recv(os.ctx, bytes, sizeof bytes, &count, &err), PP_OK);
     assert_int_equal(count, 3);
     close(ends[1]);
+    pp_events events;
+    assert_int_equal(os.wait(os.ctx, 0, false, &events, &err), PP_OK);
+    assert_int_equal(kernel.watch.channel, ends[0]);
     assert_int_equal(os.channel_recv(os.ctx, bytes, sizeof bytes, &count, &err), PP_E_CLOSED);
-    (void)signal(SIGPIPE, SIG_IGN); /* as a host does */
+    assert_int_equal(os.wait(os.ctx, 0, false, &events, &err), PP_OK);
+    assert_int_equal(kernel.watch.channel, -1); /* its end would wake every wait */
+    (void)signal(SIGPIPE, SIG_IGN);             /* as a host does */
     assert_int_equal(os.channel_send(os.ctx, "frame", 5, &count, &err), PP_E_CLOSED);
     close(ends[0]);
     darwin.channel_fd = -1;
-    assert_int_equal(os.channel_send(os.ctx, "frame", 5, &count, &err), PP_E_INVALID);
+    assert_int_equal(os.channel_send(os.ctx, "frame", 5, &count, &err), PP_E_CLOSED);
 }
 
 static char run_dir[] = "/tmp/pp-darwin-XXXXXX";
@@ -290,6 +322,9 @@ int main(void) {
         T(clocks_are_told_apart),
         T(wait_ends_at_the_deadline),
         T(wait_tells_what_woke_it),
+        T(interrupted_wait_still_ends_at_the_deadline),
+        T(very_long_wait_is_asked_for_in_days),
+        T(passed_deadline_still_looks_once),
         T(memory_figures_are_unsupported),
         T(facts_are_found_by_trying),
         T(channel_tells_nothing_now_from_closed),

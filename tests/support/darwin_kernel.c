@@ -298,8 +298,13 @@ static int dk_timebase(void *ctx, uint32_t *ret_numer, uint32_t *ret_denom, int 
 static int dk_events(void *ctx, const pp_dw_watch *watch, int64_t timeout_ns, unsigned *ret_events,
                      int *ret_errno) {
     dk *kernel = ctx;
-    (void)watch;
-    (void)ret_errno;
+    kernel->watch = *watch;
+    if (timeout_ns > kernel->longest_ns)
+        kernel->longest_ns = timeout_ns;
+    if (kernel->interruptions > 0) {
+        kernel->interruptions--;
+        return fail(EINTR, -1, ret_errno);
+    }
     if (kernel->events == 0) {
         kernel->uptime_ns += timeout_ns;
         kernel->cont_ns += timeout_ns;

@@ -77,6 +77,9 @@ struct dk {
     uint32_t numer, denom;
     int64_t uptime_ns, cont_ns, wall_ns;
     unsigned events;
+    unsigned interruptions; /* of events(), before it works */
+    pp_dw_watch watch;      /* what events() was last asked to watch */
+    int64_t longest_ns;     /* longest timeout it was asked for */
     int32_t spawn_pid;
     const char *spawn_step;
 };

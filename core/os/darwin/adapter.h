@@ -28,8 +28,9 @@ typedef struct pp_dw_stream {
 typedef struct pp_darwin {
     pp_darwin_sys sys; /* borrowed by value; whoever opened it releases it */
     int32_t self_pid;
-    int channel_fd; /* borrowed; -1: none */
-    int run_dir_fd; /* borrowed; -1: none */
+    int channel_fd;     /* borrowed; -1: none */
+    int run_dir_fd;     /* borrowed; -1: none */
+    bool channel_ended; /* told once: not waited for any more */
     pp_dw_timebase timebase;
     int rusage_version; /* best that the kernel takes: 6, then 4, then 0 */
     pp_dw_known *known; /* one per pid, in no order */

@@ -14,7 +14,9 @@
 #include "darwin_abi.h"
 #include "platform.h"
 
-static const int changed_signals[] = { SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGPIPE, SIGCHLD };
+static const int changed_signals[] = {
+    SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGPIPE, SIGTTOU, SIGCHLD
+};
 
 enum { CHANGED = sizeof changed_signals / sizeof changed_signals[0] };
 

@@ -8,6 +8,8 @@
 #include "darwin_abi.h"
 #include "output.h"
 
+#define LONGEST_WAIT_NS (INT64_C(86400) * 1000000000)
+
 pp_status pp__dw_now(pp_darwin *darwin, pp_now *ret_now, pp_error *reterr) {
     const pp_darwin_sys *sys = &darwin->sys;
     pp_now now;
@@ -25,29 +27,41 @@ static pp_status os_now(void *ctx, pp_now *ret_now, pp_error *reterr) {
     return pp__dw_now(ctx, ret_now, reterr);
 }
 
+/* One kevent, at most a day long: the kernel refuses times that are far too long. */
+static pp_status wait_once(pp_darwin *darwin, int64_t timeout_ns, bool want_writable,
+                           unsigned *ret_bits, pp_error *reterr) {
+    const pp_dw_watch watch = {
+        .channel = darwin->channel_ended ? -1 : darwin->channel_fd,
+        .channel_writable = want_writable,
+        .output = { darwin->streams[0].pipe_fd, darwin->streams[1].pipe_fd },
+    };
+    unsigned bits = 0;
+    int failure = 0;
+    if (timeout_ns > LONGEST_WAIT_NS)
+        timeout_ns = LONGEST_WAIT_NS;
+    if (darwin->sys.events(darwin->sys.ctx, &watch, timeout_ns, &bits, &failure) != 0 &&
+        failure != EINTR)
+        return pp_fail(reterr, pp_status_from_errno(failure), failure, "kevent", "wait");
+    *ret_bits = bits;
+    return PP_OK;
+}
+
 static pp_status os_wait(void *ctx, int64_t deadline_ns, bool want_writable, pp_events *ret_events,
                          pp_error *reterr) {
     pp_darwin *darwin = ctx;
     pp_now now;
-    pp_status status = pp__dw_now(darwin, &now, reterr);
-    if (status != PP_OK)
-        return status;
-
-    const pp_dw_watch watch = {
-        .channel = darwin->channel_fd,
-        .channel_writable = want_writable,
-        .output = { darwin->streams[0].pipe_fd, darwin->streams[1].pipe_fd },
-    };
-    int64_t timeout_ns = deadline_ns > now.t_ns ? deadline_ns - now.t_ns : 0;
     unsigned bits = 0;
-    int failure = 0;
-    if (darwin->sys.events(darwin->sys.ctx, &watch, timeout_ns, &bits, &failure) != 0 &&
-        failure != EINTR)
-        return pp_fail(reterr, pp_status_from_errno(failure), failure, "kevent", "wait");
-
-    status = pp__dw_now(darwin, &now, reterr);
+    pp_status status = pp__dw_now(darwin, &now, reterr);
+    do { /* a look, at least, when the deadline has passed */
+        int64_t timeout_ns = deadline_ns > now.t_ns ? deadline_ns - now.t_ns : 0;
+        if (status == PP_OK)
+            status = wait_once(darwin, timeout_ns, want_writable, &bits, reterr);
+        if (status == PP_OK)
+            status = pp__dw_now(darwin, &now, reterr);
+    } while (status == PP_OK && bits == 0 && now.t_ns < deadline_ns);
     if (status != PP_OK)
         return status;
+
     *ret_events = (pp_events){
         .child = (bits & PP_DW_EVENT_CHILD) != 0,
         .channel_readable = (bits & PP_DW_EVENT_READABLE) != 0,
@@ -103,6 +117,7 @@ pp_status pp__darwin_init(pp_darwin *darwin, pp_os *ret_os, pp_error *reterr) {
                        timebase.denom);
     darwin->timebase = timebase;
     darwin->rusage_version = PP_DW_RUSAGE_V6;
+    darwin->channel_ended = false;
     darwin->known = NULL;
     darwin->known_count = darwin->known_capacity = 0;
     pp__dw_output_init(darwin);
