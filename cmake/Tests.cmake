@@ -17,7 +17,9 @@ target_compile_definitions(pp_test_support INTERFACE
     CMOCKA_NO_DEPRECATION_WARNINGS # cmocka 2 deprecates what 1.1.5 only has
     PP_TEST_SUPERVISOR="${CMAKE_BINARY_DIR}/pairperf-supervisor"
     PP_TEST_BUILD_DIR="${CMAKE_BINARY_DIR}"
-    PP_TEST_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    PP_TEST_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    # macOS has the times of POSIX in struct stat, under other names.
+    $<$<PLATFORM_ID:Darwin>:st_mtim=st_mtimespec> $<$<PLATFORM_ID:Darwin>:st_ctim=st_ctimespec>)
 
 # What the other system's adapter does without that system is tested here, too, over scripted calls.
 if(PP_OS_DIR STREQUAL "linux")
