@@ -20,8 +20,8 @@ static char *exact(const char *text, size_t size) {
 }
 
 #define DECODE(kind, text, ret) decode_exact_##kind((text), strlen(text), (ret))
-#define DEFINE_EXACT(kind, type)                                                                   \
-    static pp_status decode_exact_##kind(const char *text, size_t size, type *ret) {               \
+#define DEFINE_EXACT(kind)                                                                         \
+    static pp_status decode_exact_##kind(const char *text, size_t size, void *ret) {               \
         char *bytes = exact(text, size);                                                           \
         pp_error error = { 0 };                                                                    \
         pp_status status = pp__linux_decode_##kind(bytes, size, ret, &error);                      \
@@ -29,13 +29,13 @@ static char *exact(const char *text, size_t size) {
         free(bytes);                                                                               \
         return status;                                                                             \
     }
-DEFINE_EXACT(stat, pp_linux_stat)
-DEFINE_EXACT(statm, pp_linux_statm)
-DEFINE_EXACT(io, pp_linux_io)
-DEFINE_EXACT(status, pp_linux_status)
-DEFINE_EXACT(rollup, pp_linux_rollup)
-DEFINE_EXACT(children, pp_pid_list)
-DEFINE_EXACT(numbers, pp_pid_list)
+DEFINE_EXACT(stat)
+DEFINE_EXACT(statm)
+DEFINE_EXACT(io)
+DEFINE_EXACT(status)
+DEFINE_EXACT(rollup)
+DEFINE_EXACT(children)
+DEFINE_EXACT(numbers)
 
 #define STAT_TAIL                                                                                  \
     " S 41 40 39 34816 42 4194304 1 2 3 4 500 600 70 80 20 0 3 0 145517 2748416 409 "              \
@@ -244,7 +244,8 @@ static void children_are_listed_to_the_last_one(void **state) {
 static size_t put_entry(char *at, const char *name, uint16_t length) {
     memset(at, 0, length);
     memcpy(at + 16, &length, sizeof length);
-    memcpy(at + 19, name, strlen(name));
+    for (size_t i = 0; name[i] != '\0'; i++)
+        at[19 + i] = name[i];
     return length;
 }
 

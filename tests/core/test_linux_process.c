@@ -11,11 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "linux/linux_host.h"
 #include "linux_script.h"
 
 enum { PID = SCRIPT_FIRST_PID + 7 };
+#define PAGE ((uint64_t)sysconf(_SC_PAGESIZE))
+#define KIB UINT64_C(1024)
 
 static pp_os os;
 static pp_error error;
@@ -86,7 +89,7 @@ static void counters_are_in_ns_and_bytes(void **state) {
     pp_usage usage = used(identified(PID), false);
     assert_known(usage.cpu_ns, 1234567890123);
     assert_known(usage.child_cpu_ns, 420000000);
-    assert_known(usage.rss_bytes, 7 * 4096);
+    assert_known(usage.rss_bytes, 7 * PAGE);
     assert_known(usage.write_bytes, 8192);
     assert_known(usage.cancelled_write_bytes, 4096);
     assert_known(usage.threads, 1);
@@ -178,7 +181,7 @@ static void a_denied_io_file_leaves_the_other_counters(void **state) {
     pp_usage usage = used(identified(PID), false);
     assert_missing(usage.write_bytes, PP_E_DENIED);
     assert_missing(usage.cancelled_write_bytes, PP_E_DENIED);
-    assert_known(usage.rss_bytes, 7 * 4096);
+    assert_known(usage.rss_bytes, 7 * PAGE);
     assert_known(usage.cpu_ns, 5000);
 }
 
@@ -222,7 +225,7 @@ static void a_process_whose_main_thread_ended_lives_and_has_memory(void **state)
     pp_proc_info info;
     assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_OK);
     assert_int_equal(info.phase, PP_PHASE_ALIVE);
-    assert_known(used(info.id, false).rss_bytes, 50 * 4096);
+    assert_known(used(info.id, false).rss_bytes, 50 * PAGE);
 }
 
 static void a_stopped_process_is_neither_running_nor_dead(void **state) {
@@ -432,15 +435,15 @@ static void memory_is_combined_from_its_parts(void **state) {
     pp_proc_id id = identified(PID);
     pp_memory memory;
     assert_int_equal(os.memory(os.ctx, id, &memory, &error), PP_OK);
-    assert_known(memory.pss_bytes, 100 * 1024);
-    assert_known(memory.uss_bytes, 12 * 1024);
-    assert_known(memory.swap_bytes, 16 * 1024);
-    assert_known(memory.footprint_pss_bytes, (20 + 50 + 32 + 8) * 1024);
+    assert_known(memory.pss_bytes, 100 * KIB);
+    assert_known(memory.uss_bytes, 12 * KIB);
+    assert_known(memory.swap_bytes, 16 * KIB);
+    assert_known(memory.footprint_pss_bytes, (20 + 50 + 32 + 8) * KIB);
 
     script_of(proc, "status", "SigIgn:\t0\n"); /* no VmPTE: one part is missing */
     assert_int_equal(os.memory(os.ctx, id, &memory, &error), PP_OK);
     assert_missing(memory.footprint_pss_bytes, PP_E_UNSUPPORTED);
-    assert_known(memory.pss_bytes, 100 * 1024);
+    assert_known(memory.pss_bytes, 100 * KIB);
 }
 
 /* proves: TRK-1 */
@@ -483,7 +486,7 @@ static void a_memory_read_that_hangs_is_blocked_and_holds_up_nobody(void **state
         assert_int_equal(os.now(os.ctx, &after, &error), PP_OK);
     }
     assert_int_equal(status, PP_OK);
-    assert_known(memory.pss_bytes, 7 * 1024); /* its own, not the late answer */
+    assert_known(memory.pss_bytes, 7 * KIB); /* its own, not the late answer */
 }
 
 int main(void) {

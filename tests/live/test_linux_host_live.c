@@ -47,7 +47,8 @@ static int again_state(void) {
     for (int fd = 0; fd < 1024; fd++)
         fds += fcntl(fd, F_GETFD) >= 0;
     (void)getrlimit(RLIMIT_NOFILE, &nofile);
-    (void)readlink("/proc/self/fd/0", target, sizeof target - 1);
+    if (readlink("/proc/self/fd/0", target, sizeof target - 1) < 0)
+        return 1;
     (void)printf("fds=%d nofile=%lu slack=%d umask=%o leads=%d stdin=%s parent=%d\n", fds,
                  (unsigned long)nofile.rlim_cur, prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0),
                  (unsigned)umask(0), getpgrp() == getpid(), target, getppid());
