@@ -30,8 +30,9 @@ void pp_stop_signalled(pp_stop *stop, pp_status status) {
     stop->signal_status = status;
 }
 
+/* Whatever was seen, nothing is verified without the pinned leader or after giving up. */
 static pp_stop_action finish(pp_stop *stop, pp_verdict verdict) {
-    stop->verdict = verdict;
+    stop->verdict = stop->leader_lost || stop->gave_up ? PP_VERDICT_UNVERIFIED : verdict;
     stop->step = PP_STEP_DONE;
     return PP_STOP_FINISHED;
 }
@@ -72,13 +73,8 @@ static pp_stop_action verify(pp_stop *stop, const pp_stop_view *view) {
 
 /* After a kill the escapees get the verification time; before it, what is left of the grace. */
 static pp_stop_action escapees(pp_stop *stop, const pp_stop_view *view) {
-    bool ended = escapees_are_gone(view) || view->childless;
-
-    if (ended || stop->gave_up) {
-        if (stop->leader_lost || stop->gave_up)
-            return finish(stop, PP_VERDICT_UNVERIFIED);
+    if (view->childless || escapees_are_gone(view))
         return finish(stop, view->childless ? PP_VERDICT_ECHILD : PP_VERDICT_GROUP_EMPTY);
-    }
     if (stop->plan.reap_escapees) {
         if (!stop->escapees_killed) {
             stop->escapees_killed = true;
