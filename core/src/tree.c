@@ -87,6 +87,7 @@ void pp__tree_end(pp_tree *tree, size_t index, const pp_exit *exit, bool final) 
                                    .exit = exit ? *exit : (pp_exit){ 0 },
                                    .final = final,
                                    .usage = member->usage };
+    tree->leader_gone = tree->leader_gone || member->leader;
     tree->os->forget(tree->os->ctx, member->info.id);
     memmove(member, member + 1, (tree->count - index - 1) * sizeof *member);
     tree->count--;
@@ -109,9 +110,9 @@ static bool is_expected(const pp_tree *tree, const char *exe) {
 
 void pp__tree_place(pp_tree *tree, pp_tree_member *member) {
     const pp_proc_info *info = &member->info;
-    /* Session 0: not readable (macOS tells none of a process that exits). */
+    /* Group or session 0: not readable (macOS tells no session of a process that exits). */
     bool other_session = tree->sid != 0 && info->sid != 0 && info->sid != tree->sid;
-    bool outside = info->pgid != tree->leader.pid || other_session;
+    bool outside = (info->pgid != 0 && info->pgid != tree->leader.pid) || other_session;
 
     member->expected = is_expected(tree, info->exe);
     tree->lower_bound = tree->lower_bound || info->sigchld_ignored;
@@ -173,13 +174,14 @@ void pp_tree_outside_count(const pp_tree *tree, pp_tree_outside *ret_outside) {
         const pp_tree_member *member = &tree->members[i];
         if (member->leader || member->info.phase == PP_PHASE_ZOMBIE)
             continue;
+        if (!member->seen) { /* it may have left the group since it was last read */
+            ret_outside->uncertain++;
+            continue;
+        }
         if (member->info.pgid == tree->leader.pid && !member->escaped)
             continue; /* the group's own verification covers it */
-        if (!member->seen)
-            ret_outside->uncertain++;
-        else
-            ret_outside->alive++;
-        if (member->seen && member->expected)
+        ret_outside->alive++;
+        if (member->expected)
             ret_outside->expected++;
     }
 }

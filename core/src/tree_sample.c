@@ -41,10 +41,11 @@ static void push_list(walk *w, const pp_pid_list *list) {
 }
 
 /* A number from a list may belong to a stranger by now: it is ours only with an owned parent, the
- * supervisor as parent, or a place in the leader's group. */
+ * supervisor as parent, or a place in the leader's group while the leader pins that number. */
 static bool is_owned(const walk *w, const pp_proc_info *info) {
-    return info->pgid == w->tree->leader.pid || info->ppid == w->own_pid ||
-           pp__tree_find(w->tree, info->ppid) >= 0;
+    bool in_group = info->pgid == w->tree->leader.pid && !w->tree->leader_gone;
+
+    return in_group || info->ppid == w->own_pid || pp__tree_find(w->tree, info->ppid) >= 0;
 }
 
 static void push_children(walk *w, int32_t pid) {
@@ -126,7 +127,7 @@ static void seed(walk *w) {
     else
         note_enumeration(w, PP_E_ENUMERATION);
     pp_pid_list_done(&list);
-    if (!os->adopts) { /* no orphan comes to us: the group is the only way to find it */
+    if (!os->adopts && !w->tree->leader_gone) { /* no orphan comes to us: ask its group */
         if (os->list_group(os->ctx, w->tree->leader.pid, &list, &error) == PP_OK)
             push_list(w, &list);
         else
@@ -221,17 +222,24 @@ static void read_counters(walk *w) {
     }
 }
 
-static void reread_parents(walk *w) {
+static void reread(walk *w, pp_frame_proc *proc) {
     pp_os *os = w->tree->os;
+    ptrdiff_t index = pp__tree_find(w->tree, proc->info.id.pid);
+    pp_usage usage = { 0 };
 
+    if (index < 0 || os->usage(os->ctx, proc->info.id, true, &usage, NULL) != PP_OK)
+        return;
+    proc->usage = usage;
+    w->tree->members[index].usage = usage;
+}
+
+static void reread_parents(walk *w) {
     for (size_t i = 0; i < w->orphans_of.count; i++)
         for (size_t p = 0; p < w->frame->proc_count; p++) {
             pp_frame_proc *proc = &w->frame->procs[p];
-            pp_usage usage = { 0 };
             if (proc->info.id.pid != w->orphans_of.pids[i])
                 continue;
-            if (os->usage(os->ctx, proc->info.id, true, &usage, NULL) == PP_OK)
-                proc->usage = usage;
+            reread(w, proc);
             w->orphans_of.pids[i] = 0; /* once */
         }
 }
