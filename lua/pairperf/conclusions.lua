@@ -143,6 +143,13 @@ local function window_remarks(summary, add)
   for _, warning in ipairs(window.warnings) do
     add("window warning: " .. warning)
   end
+  if window.exits_dropped > 0 then
+    add(
+      ("%d ended processes were too many to be recorded; the observed source misses them"):format(
+        window.exits_dropped
+      )
+    )
+  end
   if window.missed > 0 then
     add(("%d scheduled frames were missed"):format(window.missed))
   end

@@ -173,6 +173,18 @@ local function remarks(rows, summaries, name)
   return sorted(flags), sorted(reasons), metric_tier
 end
 
+-- The largest stated error of a run's value; nil where no error is stated.
+local function largest_error(rows, summaries, name)
+  local largest
+  for _, row in ipairs(successes(rows)) do
+    local metric = summaries[row.slot] and (summaries[row.slot].metrics or {})[name]
+    if metric and known(metric.error) then
+      largest = math.max(largest or 0, metric.error)
+    end
+  end
+  return largest
+end
+
 local function difference(sides)
   local b, c = sides.baseline, sides.candidate
   if not c or not known(b.median) or not known(c.median) then
@@ -211,6 +223,7 @@ local function comparison(entry, context)
   end
   row.tier = or_null(tier or (not no_tier and own_tier) or nil)
   row.flags, row.reasons = flags, reasons
+  row.error = or_null(largest_error(context.rows, context.summaries, source))
   row.difference = difference(row)
   return row
 end
@@ -256,7 +269,7 @@ local function component_values(rows, summaries, name, field)
     if row.status == "success" and summary then
       local component = summary.components[name]
       local value = component and component[field]
-      if component == nil then
+      if value == nil then
         values[#values + 1] = 0
       elseif known(value) then
         values[#values + 1] = value
@@ -422,8 +435,15 @@ local function evidence_paths(plan)
   return paths
 end
 
+---@class pairperf.ReportInput
+---@field plan table plan.json
+---@field summaries table<integer, table> summary.json by slot
+---@field probes table? probes.json
+---@field session table? session.json
+---@field interrupted boolean? what did not run will not
+
 --- The report of a session.
----@param input {plan: table, summaries: table<integer, table>, probes: table?, session: table?, interrupted: boolean?}
+---@param input pairperf.ReportInput
 ---@return table report
 function M.build(input)
   local plan, summaries = input.plan, input.summaries

@@ -139,6 +139,13 @@ end
 local function flag_lines(out, scenario)
   local items = {}
   for _, row in ipairs(scenario.metrics) do
+    if known(row.error) then
+      items[#items + 1] = ("%s: a run's value is an estimate within %s %s"):format(
+        md(row.title),
+        (format.value(row.error * row.scale, nil)),
+        md(row.unit)
+      )
+    end
     if #row.flags > 0 then
       items[#items + 1] = ("%s: flagged %s"):format(
         md(row.title),

@@ -75,16 +75,18 @@ local function times(window)
 end
 
 local function lateness(window)
-  local late, missed, pass = {}, 0, {}
+  local late, missed, pass, dropped = {}, 0, {}, 0
   for i, entry in ipairs(window) do
     late[i] = entry.frame.t_ns - entry.frame.scheduled_ns
     pass[i] = entry.frame.end_ns - entry.frame.t_ns
     missed = missed + entry.frame.missed
+    dropped = dropped + entry.exits_dropped
   end
   local s, p = stats.summary(late), stats.summary(pass)
   return missed,
     { median = or_null(s.median), max = or_null(s.max) },
-    { median = or_null(p.median), max = or_null(p.max) }
+    { median = or_null(p.median), max = or_null(p.max) },
+    dropped
 end
 
 --- Is the window valid, and how well was its schedule kept?
@@ -96,7 +98,7 @@ function M.validity(window, planned)
     interval_ms = planned.interval_ns / 1e6,
     duration_s = planned.duration_ns / 1e9,
   }
-  local missed, late, pass = lateness(window)
+  local missed, late, pass, dropped = lateness(window)
   return {
     valid = verdict.valid,
     reasons = json.array(verdict.reasons),
@@ -106,6 +108,7 @@ function M.validity(window, planned)
     missed = missed,
     lateness_ns = late,
     pass_ns = pass,
+    exits_dropped = dropped,
     start_ns = window[1] and window[1].frame.t_ns or json.null,
     end_ns = window[1] and window[#window].frame.t_ns or json.null,
   }
@@ -336,11 +339,19 @@ local function distinct(window)
   return count
 end
 
+---@class pairperf.RunNumbers
+---@field window table see M.validity
+---@field metrics table<string, table>
+---@field components table<string, table<string, number>>
+---@field processes integer distinct ones in the window
+---@field denied string[] readings of known members that were refused or failed
+---@field cpu_ns table<string, integer> CPU over the window by tier
+
 --- Everything that the samples of one run say about its window.
 ---@param records table[] of samples.jsonl
 ---@param planned {interval_ns: integer, duration_ns: integer}
 ---@param excluded string[] components reported on their own
----@return {window: table, metrics: table, components: table, processes: integer, denied: string[], cpu_ns: table}
+---@return pairperf.RunNumbers
 function M.build(records, planned, excluded)
   local window = window_frames.mark_unseen(window_frames.window(records))
   local validity = M.validity(window, planned)

@@ -44,17 +44,18 @@ end
 
 -- Exits seen after one window frame belong to the next, also when another frame noted them.
 local function give_exits(frames, id)
-  local window, waiting = {}, {}
+  local window, waiting, dropped = {}, {}, 0
   for _, frame in ipairs(frames) do
     local inside = frame.window == id and id ~= 0
     if inside and #window == 0 then
-      waiting = {}
+      waiting, dropped = {}, 0
     elseif #window > 0 then
       table.move(frame.exits, 1, #frame.exits, #waiting + 1, waiting)
+      dropped = dropped + (frame.exits_dropped or 0)
     end
     if inside then
-      window[#window + 1] = { frame = frame, exits = waiting }
-      waiting = {}
+      window[#window + 1] = { frame = frame, exits = waiting, exits_dropped = dropped }
+      waiting, dropped = {}, 0
     end
   end
   return window

@@ -227,6 +227,23 @@ describe("a session's report", function()
   end)
 
   -- proves: MET-7
+  it("states the error of an estimate, and 0 for a component that was absent", function()
+    local runs = five(20, 30)
+    runs[0].frames[3].exits = json.array {
+      fixture.exit { pid = 7, exe = "[short]", start = 115, start_ns = 115 * S, cpu_ns = 2 * S },
+    }
+    local built, markdown = write(fixture.plan { repetitions = 5 }, runs)
+    assert.near(0.025, row(built, "cpu_percent").error, 1e-9)
+    assert.equal(json.null, row(built, "rss_max_bytes").error)
+    assert.matches("CPU: a run's value is an estimate within 0.0250 %% of one core", markdown)
+    assert.same(
+      { cpu_percent = 0, rss_max_bytes = 0, pss_max_bytes = 0 },
+      built.scenarios[1].components[1].candidate
+    )
+    assert.equal("[short]", built.scenarios[1].components[1].name)
+  end)
+
+  -- proves: MET-7
   it("compares nothing when no source covers all runs", function()
     local runs = five(20, 30)
     runs[3].frames[3].conservation.cpu_ns = json.null

@@ -125,6 +125,21 @@ describe("a run's summary", function()
     assert.equal("success", result.status)
   end)
 
+  -- proves: TRK-5
+  it(
+    "counts ended processes that found no place in the record, tracking frames included",
+    function()
+      local list = frames {
+        { t = 100, procs = { proc {} } },
+        { t = 105, window = 0, kind = "track", procs = { proc {} } },
+        { t = 110, procs = { proc {} } },
+        { t = 120, procs = { proc {} } },
+      }
+      list[1].exits_dropped, list[2].exits_dropped, list[4].exits_dropped = 5, 2, 1
+      assert.equal(3, build({ frames = list }).window.exits_dropped)
+    end
+  )
+
   -- proves: SMP-4 CAN-2 (B08)
   it("B08: keeps the totals of an application that left before the closing frame", function()
     local result = build {
