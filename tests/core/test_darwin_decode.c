@@ -21,6 +21,11 @@ static void put_u64(uint8_t *bytes, size_t at, uint64_t value) {
     memcpy(bytes + at, &value, sizeof value);
 }
 
+/* Without a terminator, as the kernel leaves a name that fills its field. */
+static void put_name(uint8_t *bytes, size_t at, const char *name, size_t size) {
+    memcpy(bytes + at, name, size);
+}
+
 static void fill_kinfo(uint8_t record[PP_DW_KINFO_SIZE]) {
     memset(record, 0, PP_DW_KINFO_SIZE);
     put_u64(record, PP_DW_KINFO_START_SEC, 1764444000);
@@ -29,7 +34,7 @@ static void fill_kinfo(uint8_t record[PP_DW_KINFO_SIZE]) {
     put_i32(record, PP_DW_KINFO_PID, 42);
     put_i32(record, PP_DW_KINFO_PPID, 7);
     put_i32(record, PP_DW_KINFO_PGID, 40);
-    memcpy(record + PP_DW_KINFO_COMM, "PAIR Helper (GPU)", 17); /* not terminated */
+    put_name(record, PP_DW_KINFO_COMM, "PAIR Helper (GPU)", 17);
 }
 
 static void kinfo_gives_identity_and_place(void **state) {
@@ -108,7 +113,7 @@ static void bsdinfo_agrees_with_kinfo(void **state) {
     put_i32(record, PP_DW_BSDINFO_PGID, 40);
     put_u64(record, PP_DW_BSDINFO_START_SEC, 1764444000);
     put_u64(record, PP_DW_BSDINFO_START_USEC, 123456);
-    memcpy(record + PP_DW_BSDINFO_COMM, "short", 5);
+    put_name(record, PP_DW_BSDINFO_COMM, "short", 5);
     pp_dw_seen seen;
     assert_int_equal(pp__dw_decode_bsdinfo(record, sizeof record, &seen), PP_OK);
     assert_int_equal(seen.pid, 42);
@@ -117,7 +122,7 @@ static void bsdinfo_agrees_with_kinfo(void **state) {
     assert_int_equal(seen.start_us, UINT64_C(1764444000123456));
     assert_int_equal(seen.phase, PP_PHASE_ZOMBIE);
     assert_string_equal(seen.name, "short");
-    memcpy(record + PP_DW_BSDINFO_NAME, "the longer name", 15);
+    put_name(record, PP_DW_BSDINFO_NAME, "the longer name", 15);
     assert_int_equal(pp__dw_decode_bsdinfo(record, sizeof record, &seen), PP_OK);
     assert_string_equal(seen.name, "the longer name");
 }

@@ -179,10 +179,10 @@ static void channel_tells_nothing_now_from_closed(void **state) {
     assert_int_equal(os.channel_send(os.ctx, "frame", 5, &count, &err), PP_E_CLOSED);
 }
 
-static char run_dir[] = "/tmp/pp-darwin-XXXXXX";
+static char run_dir[sizeof "/tmp/pp-darwin-XXXXXX"];
 
 static int boot_with_run_dir(void **state) {
-    strcpy(run_dir + strlen(run_dir) - 6, "XXXXXX");
+    memcpy(run_dir, "/tmp/pp-darwin-XXXXXX", sizeof run_dir);
     assert_non_null(mkdtemp(run_dir));
     (void)boot(state);
     darwin.run_dir_fd = open(run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -229,7 +229,7 @@ static void exec_of_another_program_is_seen(void **state) {
     pp_proc_info info;
     assert_int_equal(identify(700, &info), PP_OK);
     app->path = "/usr/sbin/ioreg";
-    strcpy(app->name, "ioreg");
+    memcpy(app->name, "ioreg", sizeof "ioreg");
     assert_int_equal(identify(700, &info), PP_OK);
     assert_string_equal(info.exe, "/usr/sbin/ioreg");
 }
@@ -240,7 +240,7 @@ static void old_path_is_not_kept_for_another_program(void **state) {
     pp_proc_info info;
     assert_int_equal(identify(700, &info), PP_OK);
     app->path = NULL;
-    strcpy(app->name, "ioreg");
+    memcpy(app->name, "ioreg", sizeof "ioreg");
     assert_int_equal(identify(700, &info), PP_OK);
     assert_string_equal(info.exe, "[ioreg]");
 }

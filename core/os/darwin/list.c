@@ -140,8 +140,8 @@ static pp_status deliver(const int32_t *pids, size_t count, pp_pid_list *ret_pid
 }
 
 pp_status pp__dw_list_group(void *ctx, int32_t pgid, pp_pid_list *ret_pids, pp_error *reterr) {
-    pp_dw_seen *seen;
-    size_t count;
+    pp_dw_seen *seen = NULL;
+    size_t count = 0;
     pp_status status = pp__dw_group(ctx, pgid, &seen, &count, reterr);
     if (status != PP_OK)
         return status;

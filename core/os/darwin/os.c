@@ -49,7 +49,7 @@ static pp_status wait_once(pp_darwin *darwin, int64_t timeout_ns, bool want_writ
 static pp_status os_wait(void *ctx, int64_t deadline_ns, bool want_writable, pp_events *ret_events,
                          pp_error *reterr) {
     pp_darwin *darwin = ctx;
-    pp_now now;
+    pp_now now = { 0 };
     unsigned bits = 0;
     pp_status status = pp__dw_now(darwin, &now, reterr);
     do { /* a look, at least, when the deadline has passed */

@@ -81,7 +81,7 @@ pp_status pp__dw_check(pp_darwin *darwin, pp_proc_id id, pp_dw_seen *ret_seen, p
 /* The second record, from the other interface when it may be asked. */
 static pp_status confirm(pp_darwin *darwin, const pp_dw_seen *first, pp_dw_seen *ret_seen,
                          pp_error *reterr) {
-    pp_dw_seen second;
+    pp_dw_seen second = { 0 };
     pp_status status = pp__dw_bsdinfo(darwin, first->pid, &second, reterr);
     if (status == PP_E_DENIED)
         status = pp__dw_kinfo(darwin, first->pid, &second, reterr);
@@ -166,7 +166,7 @@ static pp_status look_closer(pp_darwin *darwin, const pp_dw_seen *seen, pp_dw_kn
     if (earlier != NULL && earlier->id.start == seen->start_us) {
         known = *earlier;
     } else {
-        pp_now now;
+        pp_now now = { 0 };
         pp_status status = pp__dw_now(darwin, &now, reterr);
         if (status != PP_OK)
             return status;

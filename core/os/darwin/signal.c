@@ -30,8 +30,8 @@ pp_status pp__dw_signal(void *ctx, pp_proc_id id, int signal_number, pp_error *r
 
 /* False only when a whole list says so. */
 static bool may_hold_living(pp_darwin *darwin, int32_t pgid) {
-    pp_dw_seen *seen;
-    size_t count;
+    pp_dw_seen *seen = NULL;
+    size_t count = 0;
     if (pp__dw_group(darwin, pgid, &seen, &count, NULL) != PP_OK)
         return true;
     bool living = false;
