@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "pairperf/template.h"
+#include "platform.h"
+#include "scratch.h"
+
+static struct stat status_of(const char *path) {
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        fail_msg("%s: %s", path, strerror(errno));
+    return st;
+}
+
+static void age(const char *path, time_t seconds, long nanoseconds) {
+    const struct timespec times[2] = { { .tv_sec = 1 }, { seconds, nanoseconds } };
+    assert_int_equal(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
+}
+
+/* proves: BOX-4 */
+static void modes_and_times_are_kept(void **state) {
+    (void)state;
+    const char *from = scratch_mkdir("kept", 0755);
+    scratch_mkdir("kept/d", 0750);
+    scratch_file("kept/d/f", "content", 04711);
+    scratch_file("kept/empty", "", 0400);
+    age(scratch_path("kept/d/f"), 1000000007, 123456789);
+    age(scratch_path("kept/empty"), 5, 0);
+    assert_int_equal(chmod(scratch_path("kept/d"), 0550), 0);
+    age(scratch_path("kept/d"), 1000000009, 5);
+    const char *home = scratch_mkdir("kept-home", 0700);
+
+    pp_template copied;
+    assert_int_equal(pp_template_copy(from, home, &copied, NULL), PP_OK);
+    assert_int_equal(copied.entries, 3);
+    assert_int_equal(copied.bytes, 7);
+    static const char *const names[] = { "d", "d/f", "empty" };
+    for (size_t i = 0; i < 3; i++) {
+        struct stat a = status_of(scratch_path("kept/%s", names[i]));
+        struct stat b = status_of(scratch_path("kept-home/%s", names[i]));
+        assert_int_equal(a.st_mode, b.st_mode);
+        assert_int_equal(pp_platform_mtime_ns(&a), pp_platform_mtime_ns(&b));
+    }
+    assert_string_equal(scratch_content(scratch_path("kept-home/d/f")), "content");
+    assert_int_equal(status_of(home).st_mode & 07777, 0700);
+}
+
+/* proves: BOX-4 */
+static void every_special_entry_is_named_before_anything_is_copied(void **state) {
+    (void)state;
+    const char *from = scratch_mkdir("special", 0755);
+    scratch_file("special/0-plain", "x", 0600);
+    scratch_mkdir("special/d", 0755);
+    assert_int_equal(mkfifo(scratch_path("special/d/pipe"), 0600), 0);
+    assert_int_equal(symlink("0-plain", scratch_path("special/link")), 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    assert_int_equal(chdir(from), 0);
+    strcpy(address.sun_path, "sock");
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    close(fd);
+    const char *home = scratch_mkdir("special-home", 0700);
+
+    pp_template copied;
+    pp_error err = { 0 };
+    assert_int_equal(pp_template_copy(from, home, &copied, &err), PP_E_REFUSED);
+    assert_non_null(strstr(err.detail, "d/pipe (fifo)"));
+    assert_non_null(strstr(err.detail, "link (symlink)"));
+    assert_non_null(strstr(err.detail, "sock (socket)"));
+    assert_null(strstr(err.detail, "0-plain"));
+    assert_int_equal(access(scratch_path("special-home/0-plain"), F_OK), -1);
+    assert_int_equal(pp_template_check(from, &copied, &err), PP_E_REFUSED);
+}
+
+static void rejects_that_do_not_fit_are_counted(void **state) {
+    (void)state;
+    scratch_mkdir("many", 0755);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(symlink("x", scratch_path("many/link-number-%03d", i)), 0);
+    pp_template found;
+    pp_error err = { 0 };
+    assert_int_equal(pp_template_check(scratch_path("many"), &found, &err), PP_E_REFUSED);
+    assert_non_null(strstr(err.detail, "link-number-000"));
+    int named = 0;
+    for (const char *at = err.detail; (at = strstr(at, "(symlink)")); at++)
+        named++;
+    char tail[32];
+    snprintf(tail, sizeof tail, " and %d more", 100 - named);
+    assert_string_equal(err.detail + strlen(err.detail) - strlen(tail), tail);
+}
+
+/* proves: BOX-4 */
+static void a_hole_is_copied_as_a_hole(void **state) {
+    (void)state;
+    const char *from = scratch_mkdir("sparse", 0755);
+    const char *path = scratch_file("sparse/file", "head", 0600);
+    const off_t size = (off_t)64 << 20;
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, "middle", 6, size / 2), 6);
+    assert_int_equal(ftruncate(fd, size), 0);
+    close(fd);
+    if (status_of(path).st_blocks * 512 > size / 2) {
+        print_message("skipped: this file system keeps no holes\n");
+        skip();
+    }
+    const char *home = scratch_mkdir("sparse-home", 0700);
+    pp_template copied;
+    assert_int_equal(pp_template_copy(from, home, &copied, NULL), PP_OK);
+    struct stat st = status_of(scratch_path("sparse-home/file"));
+    assert_int_equal(st.st_size, size);
+    assert_true(st.st_blocks * 512 < 1 << 20);
+    pp_template again; /* same content */
+    assert_int_equal(pp_template_check(home, &again, NULL), PP_OK);
+    assert_string_equal(again.sha256, copied.sha256);
+}
+
+static void hard_links_become_files_of_their_own(void **state) {
+    (void)state;
+    const char *from = scratch_mkdir("hard", 0755);
+    scratch_file("hard/a", "x", 0600);
+    assert_int_equal(link(scratch_path("hard/a"), scratch_path("hard/b")), 0);
+    const char *home = scratch_mkdir("hard-home", 0700);
+    pp_template copied;
+    assert_int_equal(pp_template_copy(from, home, &copied, NULL), PP_OK);
+    assert_int_equal(status_of(scratch_path("hard-home/a")).st_nlink, 1);
+    assert_string_equal(scratch_content(scratch_path("hard-home/b")), "x");
+}
+
+/* The home lies inside the template, so copying changes what is copied. proves: BOX-4 */
+static void a_template_that_changes_meanwhile_is_found_out(void **state) {
+    (void)state;
+    const char *from = scratch_mkdir("moving", 0755);
+    scratch_file("moving/f", "x", 0600);
+    const char *home = scratch_mkdir("moving/home", 0700);
+    pp_template copied = { .entries = 77 };
+    pp_error err = { 0 };
+    assert_int_equal(pp_template_copy(from, home, &copied, &err), PP_E_UNVERIFIED);
+    assert_int_equal(copied.entries, 77);
+}
+
+/* proves: BOX-4 */
+static void the_template_itself_is_only_read(void **state) {
+    (void)state;
+    const char *path = scratch_path("kept/d/f");
+    int64_t changed_ns = scratch_ctime_ns(path);
+    int64_t top_changed_ns = scratch_ctime_ns(scratch_path("kept"));
+    const char *home = scratch_mkdir("read-home", 0700);
+    pp_template copied;
+    assert_int_equal(pp_template_copy(scratch_path("kept"), home, &copied, NULL), PP_OK);
+    assert_int_equal(scratch_ctime_ns(path), changed_ns);
+    assert_int_equal(scratch_ctime_ns(scratch_path("kept")), top_changed_ns);
+}
+
+static void what_the_home_already_has_is_not_overwritten(void **state) {
+    (void)state;
+    const char *home = scratch_mkdir("busy-home", 0700);
+    scratch_file("busy-home/empty", "mine", 0600);
+    pp_template copied;
+    pp_error err = { 0 };
+    assert_int_equal(pp_template_copy(scratch_path("kept"), home, &copied, &err), PP_E_EXISTS);
+    assert_string_equal(scratch_content(scratch_path("busy-home/empty")), "mine");
+}
+
+static void unreadable_parts_and_files_are_refused_by_name(void **state) {
+    (void)state;
+    const char *from = scratch_mkdir("closed", 0755);
+    const char *path = scratch_mkdir("closed/d", 0000);
+    pp_template found;
+    pp_error err = { 0 };
+    scratch_drop_privilege();
+    pp_status status = pp_template_check(from, &found, &err);
+    scratch_restore_privilege();
+    assert_int_equal(status, PP_E_DENIED);
+    assert_string_equal(err.detail, path);
+    assert_int_equal(pp_template_check(scratch_file("file", "", 0600), &found, &err), PP_E_INVALID);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modes_and_times_are_kept),
+        cmocka_unit_test(every_special_entry_is_named_before_anything_is_copied),
+        cmocka_unit_test(rejects_that_do_not_fit_are_counted),
+        cmocka_unit_test(a_hole_is_copied_as_a_hole),
+        cmocka_unit_test(hard_links_become_files_of_their_own),
+        cmocka_unit_test(a_template_that_changes_meanwhile_is_found_out),
+        cmocka_unit_test(the_template_itself_is_only_read),
+        cmocka_unit_test(what_the_home_already_has_is_not_overwritten),
+        cmocka_unit_test(unreadable_parts_and_files_are_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
