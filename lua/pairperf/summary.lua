@@ -18,13 +18,18 @@ end
 
 -- ---------------------------------------------------------------- events
 
--- First event of each kind; every run_failed, capability and warning kind in order.
+-- First event of each kind; every run_failed and capability in order. An event of the supervisor
+-- counts once, whoever saved it.
 local function index(events)
-  local first, lists = {}, { run_failed = {}, capability = {} }
+  local first, lists, seen = {}, { run_failed = {}, capability = {} }, {}
   for _, event in ipairs(events) do
-    first[event.kind] = first[event.kind] or event
+    local again = event.source == "supervisor" and seen[event.seq]
     local list = lists[event.kind]
-    if list then
+    if event.source == "supervisor" then
+      seen[event.seq] = true
+    end
+    first[event.kind] = first[event.kind] or event
+    if list and not again then
       list[#list + 1] = event
     end
   end
@@ -195,11 +200,27 @@ local function scenario_of(plan, name)
   end
 end
 
+-- What the harness wrote, and what the supervisor saved when the harness was gone.
+local function read_both(run_dir, name)
+  local list, err = records.read_if_any(("%s/%s.jsonl"):format(run_dir, name))
+  local saved
+  if list then
+    saved, err = records.read_if_any(("%s/%s.supervisor.jsonl"):format(run_dir, name))
+  end
+  if not saved then
+    return nil, err
+  end
+  table.move(saved, 1, #saved, #list + 1, list)
+  list.malformed = list.malformed + saved.malformed
+  list.torn = list.torn or saved.torn
+  return list
+end
+
 local function read_all(run_dir)
   local read = { malformed = 0, torn = json.array {} }
   local err
   for _, name in ipairs { "events", "samples" } do
-    read[name], err = records.read_if_any(("%s/%s.jsonl"):format(run_dir, name))
+    read[name], err = read_both(run_dir, name)
     if not read[name] then
       return nil, err
     end
@@ -208,15 +229,14 @@ local function read_all(run_dir)
   if err then
     return nil, err
   end
-  for name, list in pairs {
+  local files = {
     ["events.jsonl"] = read.events,
     ["samples.jsonl"] = read.samples,
     [run_requests.FILE] = read.requests,
-  } do
+  }
+  for name, list in pairs(files) do
     read.malformed = read.malformed + list.malformed
-    if list.torn then
-      read.torn[#read.torn + 1] = name
-    end
+    read.torn[#read.torn + 1] = list.torn and name or nil
   end
   table.sort(read.torn)
   return read

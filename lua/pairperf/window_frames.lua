@@ -223,7 +223,8 @@ end
 function M.nowhere(window, field, passes_only)
   local reason
   for _, entry in ipairs(window) do
-    for _, proc in ipairs((entry.frame.memory_pass or not passes_only) and entry.frame.procs or {}) do
+    local read = entry.frame.memory_pass or not passes_only
+    for _, proc in ipairs(read and entry.frame.procs or {}) do
       local value = proc[field]
       local why = proc.missing and proc.missing[field]
       if (value ~= nil and value ~= json.null) or (why and why ~= "unsupported") then

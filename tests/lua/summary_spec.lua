@@ -427,6 +427,32 @@ describe("a run's summary", function()
     assert.equal("success", result.status)
   end)
 
+  -- proves: CAN-5
+  it("reads what the supervisor saved when the harness was gone", function()
+    local list = fixture.steady(25)
+    fixture.run(dir, { frames = { list[1], list[2] }, events = fixture.events { verdict = false } })
+    fixture.write(dir .. "/samples.supervisor.jsonl", fixture.lines { list[2], list[3] })
+    local saved = fixture.event("verdict", 123 * S, fixture.VERDICT)
+    local known = fixture.event(
+      "capability",
+      4 * S,
+      {
+        source = "supervisor",
+        seq = 1,
+        capability = "adoption",
+        state = "ok",
+        consequence = "again",
+      }
+    )
+    fixture.write(dir .. "/events.supervisor.jsonl", fixture.lines { known, saved })
+    local plan = fixture.plan()
+    local result = assert(summary.build(dir, plan, plan.runs[1]))
+    assert.equal(3, result.window.frames)
+    assert.equal("echild", result.verdict.verdict)
+    assert.equal(1, #result.capabilities)
+    assert.equal("success", result.status)
+  end)
+
   -- proves: REP-8
   it("takes step, reason and next command of the first failure", function()
     local result = build {
