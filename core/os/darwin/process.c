@@ -196,7 +196,7 @@ pp_status pp__dw_identify(void *ctx, int32_t pid, pp_proc_info *ret_info, pp_err
     if (pid <= 0)
         return pp_fail(reterr, PP_E_INVALID, 0, "identify", "pid %d", pid);
 
-    pp_dw_seen first, seen = { 0 };
+    pp_dw_seen first = { 0 }, seen = { 0 };
     pp_dw_known known;
     pp_status status = pp__dw_kinfo(darwin, pid, &first, reterr);
     if (status == PP_OK)
