@@ -1,11 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The demo application by itself: demo_app.sh DIR, where DIR holds old/Demo.app and new/Demo.app.
-# TAP on standard output; exit status 0 when every point holds.
+# The demo application by itself, without the harness.
 # proves: API-6
 set -u
 
-dir=${1:?usage: demo_app.sh DIR}
+dir=${PP_TEST_BUILD_DIR:?}/demo
+if [ ! -d "$dir" ]; then
+    echo "1..0 # SKIP the demo is not built here: libmicrohttpd is missing"
+    exit 0
+fi
 work=$(mktemp -d)
 points=0
 failures=0
