@@ -12,7 +12,9 @@
 #include <lualib.h>
 
 #include "embedded.h"
+#include "platform.h"
 
+#define EXIT_REFUSED 2
 #define EXIT_INTERNAL 70 /* an error inside the harness or a script (EX_SOFTWARE) */
 
 int luaopen_pairperf_core(lua_State *L);
@@ -195,6 +197,11 @@ static int exit_status(lua_State *L, const char *program, int outcome) {
 
 int main(int argc, char **argv) {
     const char *program = argc > 0 ? argv[0] : "pairperf-lua";
+    pp_error error;
+    if (pp_platform_check(&error) != PP_OK) {
+        fprintf(stderr, "%s: %s: %s\n", program, error.op, error.detail);
+        return EXIT_REFUSED;
+    }
     lua_State *L = luaL_newstate();
     if (!L) {
         fprintf(stderr, "%s: no memory for a Lua state\n", program);

@@ -11,6 +11,10 @@
 /* Small differences between the systems that have no other home. One implementation per system in
  * core/os/<system>/platform.c. */
 
+/* This program may measure here. PP_E_REFUSED: it is translated (an Intel program under Rosetta),
+ * and its clocks and counters disagree. */
+pp_status pp_platform_check(pp_error *reterr);
+
 /* Modification time in nanoseconds since the epoch. */
 int64_t pp_platform_mtime_ns(const struct stat *st);
 

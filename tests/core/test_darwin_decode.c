@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Darwin's raw records, decoded: bytes in, values out. proves: SMP-1 TRK-1 */
+/* Darwin's raw records, decoded: bytes in, values out. proves: TRK-1
+ * proves on macOS: SMP-1 */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>

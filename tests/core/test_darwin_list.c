@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Group and child lists over a scripted macOS. proves: GRP-2 GRP-3 TRK-6 SMP-1 */
+/* Group and child lists over a scripted macOS. proves: GRP-2 GRP-3 TRK-6
+ * proves on macOS: SMP-1 */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening a host, waiting, the channel, kept output and facts over a scripted macOS.
- * proves: SMP-1 SMP-9 CLI-12 HOOK-3 */
+ * proves: SMP-9 HOOK-3
+ * proves on macOS: SMP-1 CLI-12 */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -39,7 +40,7 @@ static int halt(void **state) {
     return 0;
 }
 
-/* proves: CLI-12 */
+/* proves on macOS: CLI-12 */
 static void translated_process_is_refused(void **state) {
     (void)state;
     kernel.translated = 1;
@@ -50,7 +51,7 @@ static void translated_process_is_refused(void **state) {
     assert_int_equal(pp__darwin_init(&darwin, &os, &err), PP_OK);
 }
 
-/* proves: SMP-1 */
+/* proves on macOS: SMP-1 */
 static void unreadable_timebase_is_no_one_to_one(void **state) {
     (void)state;
     kernel.numer = kernel.denom = 0;

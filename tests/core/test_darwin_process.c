@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identities and counters over a scripted macOS. proves: SMP-1 TRK-1 GRP-3 */
+/* Identities and counters over a scripted macOS. proves: TRK-1 GRP-3
+ * proves on macOS: SMP-1 */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -65,6 +65,8 @@ pp_status pp__dw_rusage(pp_darwin *darwin, int32_t pid, void *buffer, pp_error *
 pp_status pp__dw_group(pp_darwin *darwin, int32_t pgid, pp_dw_seen **ret_seen, size_t *ret_count,
                        pp_error *reterr);
 
+/* PP_E_REFUSED for a translated (Rosetta) process. */
+pp_status pp__dw_refuse_translated(const pp_darwin_sys *sys, pp_error *reterr);
 /* The three clocks. */
 pp_status pp__dw_now(pp_darwin *darwin, pp_now *ret_now, pp_error *reterr);
 

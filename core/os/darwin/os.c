@@ -86,12 +86,11 @@ static pp_status os_no_children_left(void *ctx, pp_error *reterr) {
 
 /* Under Rosetta the timebase is 1/1 while the counters stay in the machine's own ticks. The name is
  * unknown on Intel, where nothing is translated. */
-static pp_status refuse_translated(pp_darwin *darwin, pp_error *reterr) {
+pp_status pp__dw_refuse_translated(const pp_darwin_sys *sys, pp_error *reterr) {
     int32_t translated = 0;
     size_t size = sizeof translated;
     int failure = 0;
-    if (darwin->sys.sysctlbyname(darwin->sys.ctx, "sysctl.proc_translated", &translated, &size,
-                                 &failure) != 0) {
+    if (sys->sysctlbyname(sys->ctx, "sysctl.proc_translated", &translated, &size, &failure) != 0) {
         if (failure == ENOENT)
             return PP_OK;
         return pp_fail(reterr, pp_status_from_errno(failure), failure, "sysctlbyname",
@@ -106,7 +105,7 @@ static pp_status refuse_translated(pp_darwin *darwin, pp_error *reterr) {
 pp_status pp__darwin_init(pp_darwin *darwin, pp_os *ret_os, pp_error *reterr) {
     int failure = 0;
     pp_dw_timebase timebase = { 0, 0 };
-    pp_status status = refuse_translated(darwin, reterr);
+    pp_status status = pp__dw_refuse_translated(&darwin->sys, reterr);
     if (status != PP_OK)
         return status;
     if (darwin->sys.timebase(darwin->sys.ctx, &timebase.numer, &timebase.denom, &failure) != 0)

@@ -9,7 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapter.h"
+
 #define NS_PER_S 1000000000
+
+pp_status pp_platform_check(pp_error *reterr) {
+    pp_darwin_sys sys;
+    pp_darwin_sys_calls(&sys);
+    return pp__dw_refuse_translated(&sys, reterr);
+}
 
 int64_t pp_platform_mtime_ns(const struct stat *st) {
     return (int64_t)st->st_mtimespec.tv_sec * NS_PER_S + st->st_mtimespec.tv_nsec;

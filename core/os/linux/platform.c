@@ -8,6 +8,11 @@
 
 #define NS_PER_S 1000000000
 
+pp_status pp_platform_check(pp_error *reterr) {
+    (void)reterr;
+    return PP_OK;
+}
+
 int64_t pp_platform_mtime_ns(const struct stat *st) {
     return (int64_t)st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
 }
