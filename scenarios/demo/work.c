@@ -11,13 +11,13 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define TICK_NS (DEMO_TICK_MS * DEMO_NS_PER_MS)
-#define WRITE_EVERY 5 /* ticks */
-#define WRITE_BYTES (DEMO_WRITE_KIB_PER_S * 1024 * WRITE_EVERY * DEMO_TICK_MS / 1000)
+#define WRITE_NS (250 * DEMO_NS_PER_MS)
+#define WRITE_BYTES (DEMO_WRITE_KIB_PER_S * 1024 / 4)
 /* whole pages, or the kernel counts a page twice */
 _Static_assert(WRITE_BYTES % 4096 == 0, "a write is a number of pages");
 
@@ -38,8 +38,17 @@ void demo_sleep_until(int64_t t_ns) {
     }
 }
 
-static void burn_until(int64_t cpu_ns) {
-    while (demo_clock_ns(CLOCK_PROCESS_CPUTIME_ID) < cpu_ns) {
+/* CPU of this process and of the children that it has reaped. */
+static int64_t cpu_ns(void) {
+    struct rusage reaped;
+    getrusage(RUSAGE_CHILDREN, &reaped);
+    int64_t s = reaped.ru_utime.tv_sec + reaped.ru_stime.tv_sec;
+    int64_t us = reaped.ru_utime.tv_usec + reaped.ru_stime.tv_usec;
+    return demo_clock_ns(CLOCK_PROCESS_CPUTIME_ID) + s * 1000000000 + us * 1000;
+}
+
+static void burn_until(int64_t due_ns) {
+    while (cpu_ns() < due_ns) {
         for (volatile unsigned i = 0; i < 2000; i++)
             ;
     }
@@ -47,10 +56,9 @@ static void burn_until(int64_t cpu_ns) {
 
 void demo_pacer_start(demo_pacer *pacer, int percent) {
     int64_t now = demo_clock_ns(CLOCK_MONOTONIC);
-    *pacer = (demo_pacer){ .start_ns = now,
-                           .start_cpu_ns = demo_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-                           .next_ns = now + TICK_NS,
-                           .percent = percent };
+    *pacer = (demo_pacer){
+        .start_ns = now, .start_cpu_ns = cpu_ns(), .next_ns = now + TICK_NS, .percent = percent
+    };
 }
 
 bool demo_pacer_wait(const demo_pacer *pacer, int fd) {
@@ -67,7 +75,7 @@ bool demo_pacer_wait(const demo_pacer *pacer, int fd) {
 
 void demo_pacer_tick(demo_pacer *pacer) {
     int64_t due = pacer->start_cpu_ns + (pacer->next_ns - pacer->start_ns) / 100 * pacer->percent;
-    int64_t most = demo_clock_ns(CLOCK_PROCESS_CPUTIME_ID) + TICK_NS / 2;
+    int64_t most = cpu_ns() + TICK_NS / 2;
     burn_until(due < most ? due : most);
 
     int64_t now = demo_clock_ns(CLOCK_MONOTONIC);
@@ -100,9 +108,9 @@ int demo_worker_main(int life_fd, const char *home) {
     int status = 0;
     demo_pacer pacer;
     demo_pacer_start(&pacer, DEMO_WORKER_PERCENT);
-    for (unsigned tick = 0; status == 0 && demo_pacer_wait(&pacer, life_fd); tick++) {
-        if (tick % WRITE_EVERY == 0 && !append(fd))
-            status = 1;
+    for (int64_t written = 0; status == 0 && demo_pacer_wait(&pacer, life_fd);) {
+        for (; status == 0 && written < (pacer.next_ns - pacer.start_ns) / WRITE_NS; written++)
+            status = append(fd) ? 0 : 1;
         demo_pacer_tick(&pacer);
     }
     close(fd);
