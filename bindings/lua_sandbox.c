@@ -52,13 +52,12 @@ static int l_sandbox_executable(lua_State *L) {
 static int l_sandbox_prepare(lua_State *L) {
     static const char *const names[] = { "home", "template", "link_dotdirs", "real_home", NULL };
     ppl_check_fields(L, 1, names);
-    size_t count;
     pp_sandbox sandbox = {
         .home = ppl_need_string(L, 1, "home"),
         .template_dir = ppl_opt_string(L, 1, "template", NULL),
         .real_home = ppl_opt_string(L, 1, "real_home", NULL),
     };
-    sandbox.link_dotdirs = (const char *const *)ppl_string_list(L, 1, "link_dotdirs", &count);
+    sandbox.link_dotdirs = (const char *const *)ppl_string_list(L, 1, "link_dotdirs", NULL);
 
     pp_error err;
     pp_status status = pp_sandbox_prepare(&sandbox, &err);
@@ -127,11 +126,10 @@ static void push_environment(lua_State *L, const pp_environment *environment) {
 
 static int l_sandbox_environment(lua_State *L) {
     normalize_request(L);
-    size_t count;
     pp_environment_request request = { .home = ppl_need_string(L, 1, "home") };
-    request.pass = (const char *const *)ppl_string_list(L, 1, "pass", &count);
-    request.set = (const char *const *)ppl_string_list(L, 1, "set", &count);
-    request.extra = (const char *const *)ppl_string_list(L, 1, "extra", &count);
+    request.pass = (const char *const *)ppl_string_list(L, 1, "pass", NULL);
+    request.set = (const char *const *)ppl_string_list(L, 1, "set", NULL);
+    request.extra = (const char *const *)ppl_string_list(L, 1, "extra", NULL);
     pp_environment *environment = ppl_new_handle(L, sizeof *environment, ENVIRONMENT_TYPE);
 
     pp_error err;

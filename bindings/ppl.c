@@ -98,7 +98,8 @@ static int l_error_new(lua_State *L) {
     static const char *const names[] = { "code", "op", "detail", "errno", NULL };
     ppl_check_fields(L, 1, names);
     const char *code = ppl_need_string(L, 1, "code");
-    luaL_argcheck(L, pp_status_parse(code) != PP_STATUS_COUNT, 1, "unknown code");
+    pp_status status = pp_status_parse(code);
+    luaL_argcheck(L, status != PP_STATUS_COUNT && status != PP_OK, 1, "unknown code");
     const char *op = ppl_opt_string(L, 1, "op", "");
     const char *detail = ppl_opt_string(L, 1, "detail", "");
     const char *name = ppl_opt_string(L, 1, "errno", NULL);

@@ -66,7 +66,7 @@ bool ppl_opt_boolean(lua_State *L, int arg, const char *field, bool fallback);
 const char *ppl_need_string(lua_State *L, int arg, const char *field);
 
 /* Pushes a userdata that holds a NULL-terminated copy of the Lua array of strings in `field`
- * (empty when the field is nil). The array lives as long as that stack slot. */
+ * (empty when the field is nil), which lives as long as that stack slot. ret_count may be NULL. */
 char **ppl_string_list(lua_State *L, int arg, const char *field, size_t *ret_count);
 
 /* Values */

@@ -113,8 +113,8 @@ static void anything_else_is_malformed(void **state) {
         "<plist><dict><key>want</key><integer>1</integer></dict></plist>",
         "<plist><dict><key>want</key><dict></dict></dict></plist>",
         "<plist><dict><key>want</key><true/></dict></plist>",
-        "<plist><dict><key>want</key><string>a</string><key>want</key><string>b</string></dict>"
-        "</plist>",
+        ("<plist><dict><key>want</key><string>a</string><key>want</key><string>b</string></dict>"
+         "</plist>"),
         "<plist><dict><key>want</key><string>a</key></dict></plist>",
         "<plist><dict><key>want</key><string>a<b/></string></dict></plist>",
         "<plist><dict><key>want</key><string>&nbsp;</string></dict></plist>",
