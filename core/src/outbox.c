@@ -76,12 +76,13 @@ void pp__outbox_ack(pp_outbox *box, uint64_t seq) {
 pp_status pp__outbox_flush(pp_outbox *box, pp_os *os, pp_error *reterr) {
     while (box->sent < box->wire.size) {
         size_t sent = 0;
+        pp_error error = { 0 };
         pp_status status = os->channel_send(os->ctx, box->wire.bytes + box->sent,
-                                            box->wire.size - box->sent, &sent, reterr);
+                                            box->wire.size - box->sent, &sent, &error);
         if (status == PP_E_AGAIN)
             return PP_OK;
         if (status != PP_OK)
-            return status;
+            return pp_fail(reterr, status, error.sys_errno, error.op, "%s", error.detail);
         box->sent += sent;
     }
     box->wire.size = 0;

@@ -186,6 +186,7 @@ pp_status pp_supervisor_spawn(pp_supervisor *supervisor, const pp_spawn_options 
 
     if (supervisor->view.phase != PP_SUPERVISOR_IDLE || supervisor->spawn_answered)
         return pp_fail(reterr, PP_E_INVALID, 0, "spawn", "this supervisor was used before");
+    supervisor->tracked = options->track;
     size_t start = pp_message_begin(&supervisor->out, PP_MSG_SPAWN, 0);
     pp__request_put_spawn(&supervisor->out, options);
     pp_message_end(&supervisor->out, start);
@@ -217,9 +218,9 @@ pp_status pp_supervisor_sample(pp_supervisor *supervisor, int64_t duration_ns, i
 
     if (duration_ns <= 0 || interval_ns <= 0)
         return pp_fail(reterr, PP_E_INVALID, 0, "sample", "duration and interval are positive");
-    if (!has_tree(supervisor) || (view->window > 0 && !view->window_done))
+    if (!has_tree(supervisor) || !supervisor->tracked || (view->window > 0 && !view->window_done))
         return pp_fail(reterr, PP_E_INVALID, 0, "sample",
-                       "nothing runs, or a window is still open");
+                       "nothing is tracked, or a window is still open");
     view->window = ++supervisor->windows;
     view->window_done = false;
     view->window_frames = view->window_missed = 0;

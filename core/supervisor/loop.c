@@ -62,7 +62,20 @@ static int64_t turn(pp_loop *loop) {
     return deadline;
 }
 
+/* Whatever still comes from a harness that is given up would wake us for ever. */
+static void discard(pp_loop *loop) {
+    unsigned char chunk[4096];
+    size_t received;
+
+    while (loop->os->channel_recv(loop->os->ctx, chunk, sizeof chunk, &received, NULL) == PP_OK)
+        ;
+}
+
 static pp_status receive(pp_loop *loop, pp_error *reterr) {
+    if (loop->harness_gone) {
+        discard(loop);
+        return PP_OK;
+    }
     pp_status status = pp__loop_serve(loop, reterr);
 
     if (status == PP_E_CLOSED) {
@@ -81,12 +94,13 @@ static pp_status run(pp_loop *loop, pp_error *reterr) {
         flush(loop);
         if (is_over(loop))
             break;
-        pp_status status = os->wait(os->ctx, deadline, loop->out.wire.size > 0, &events, reterr);
+        bool unsent = !loop->harness_gone && loop->out.wire.size > 0;
+        pp_status status = os->wait(os->ctx, deadline, unsent, &events, reterr);
         if (status != PP_OK)
             return status;
         if (events.output_readable)
             pp__loop_output(loop);
-        if (events.channel_readable && !loop->harness_gone) {
+        if (events.channel_readable) {
             status = receive(loop, reterr);
             if (status != PP_OK)
                 return status;
@@ -111,7 +125,7 @@ pp_status pp_loop_run(pp_os *os, const char *build_id, pp_error *reterr) {
     pp_error ignored;
     pp_status status = run(&loop, reterr);
 
-    if (status != PP_OK && loop.spawned && !loop.finished) { /* the tree must not outlive us */
+    if (status != PP_OK && loop.spawned) { /* neither tree nor verdict may get lost with us */
         harness_is_gone(&loop);
         (void)run(&loop, &ignored);
     }

@@ -19,6 +19,7 @@ typedef struct pp_window_plan {
     uint64_t next;         /* index of the next scheduled frame; 0 is the boundary */
     uint64_t memory_every; /* dear memory figures every n-th frame, at start and end */
     uint64_t frames, missed;
+    uint64_t untold; /* missed ones that no frame has told of yet */
 } pp_window_plan;
 
 typedef struct pp_loop {

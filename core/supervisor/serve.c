@@ -141,7 +141,8 @@ static pp_status sample(pp_loop *loop, const pp_message *message, pp_error *rete
 
     if (status != PP_OK)
         return status;
-    if (!loop->spawned || loop->window.open || duration_ns <= 0 || interval_ns <= 0)
+    if (!loop->spawned || !loop->request.options.track || loop->window.open || duration_ns <= 0 ||
+        interval_ns <= 0)
         return pp_fail(reterr, PP_E_PROTOCOL, 0, "sample", "no such window is possible now");
     int64_t now_ns = pp__loop_now(loop);
     loop->window = (pp_window_plan){
@@ -218,10 +219,11 @@ static pp_status handle_all(pp_loop *loop, pp_error *reterr) {
 pp_status pp__loop_serve(pp_loop *loop, pp_error *reterr) {
     unsigned char chunk[16384];
     pp_os *os = loop->os;
+    pp_error ignored;
 
     for (;;) {
         size_t received = 0;
-        pp_status status = os->channel_recv(os->ctx, chunk, sizeof chunk, &received, reterr);
+        pp_status status = os->channel_recv(os->ctx, chunk, sizeof chunk, &received, &ignored);
         if (status == PP_E_AGAIN)
             return PP_OK;
         if (status != PP_OK)

@@ -78,7 +78,7 @@ static void put_live(pp_buffer *head, const pp_loop *loop) {
     pp_put_u64(head, loop->tree.escapes);
 }
 
-static void queue_frame(pp_loop *loop) {
+static bool queue_frame(pp_loop *loop) {
     pp_json json = { 0 };
     pp_buffer head = { 0 };
     const char *line = NULL;
@@ -96,15 +96,17 @@ static void queue_frame(pp_loop *loop) {
         loop->frames_dropped++;
     pp_json_done(&json);
     pp_buffer_done(&head);
+    return status == PP_OK;
 }
 
-static void take_frame(pp_loop *loop, pp_frame_kind kind, int64_t scheduled_ns, uint64_t missed,
+/* False: there was no room, so there is no such frame. */
+static bool take_frame(pp_loop *loop, pp_frame_kind kind, int64_t scheduled_ns, uint64_t missed,
                        bool memory_pass) {
     pp_frame *frame = &loop->frame;
 
     if (pp__outbox_full(&loop->out)) {
         loop->frames_dropped++;
-        return;
+        return false;
     }
     pp_frame_reset(frame);
     pp_tree_sample(&loop->tree, memory_pass, frame);
@@ -114,7 +116,7 @@ static void take_frame(pp_loop *loop, pp_frame_kind kind, int64_t scheduled_ns, 
     frame->scheduled_ns = scheduled_ns;
     frame->missed = missed;
     frame->used_ns = pp__loop_now(loop);
-    queue_frame(loop);
+    return queue_frame(loop);
 }
 
 static void close_window(pp_loop *loop) {
@@ -157,13 +159,11 @@ static void take_window_frame(pp_loop *loop, int64_t now_ns) {
     bool closing = scheduled_ns == window->end_ns;
     bool boundary = window->next == 0;
     bool memory = boundary || closing || window->next % window->memory_every == 0;
-    window->frames++;
-    window->missed += missed;
-    take_frame(loop,
-               closing    ? PP_FRAME_CLOSING
-               : boundary ? PP_FRAME_BOUNDARY
-                          : PP_FRAME_TICK,
-               scheduled_ns, missed, memory);
+    pp_frame_kind kind = closing ? PP_FRAME_CLOSING : boundary ? PP_FRAME_BOUNDARY : PP_FRAME_TICK;
+    bool taken = take_frame(loop, kind, scheduled_ns, window->untold + missed, memory);
+    window->frames += taken;
+    window->missed += missed + !taken;
+    window->untold = taken ? 0 : window->untold + missed + 1;
     window->next++;
     if (closing)
         close_window(loop);
@@ -184,7 +184,7 @@ int64_t pp__loop_sample(pp_loop *loop, int64_t now_ns) {
         take_window_frame(loop, now_ns);
         loop->next_track_ns = now_ns + track_interval_ns(loop, now_ns);
     } else if (now_ns >= loop->next_track_ns) {
-        take_frame(loop, PP_FRAME_TRACK, loop->next_track_ns, 0, false);
+        (void)take_frame(loop, PP_FRAME_TRACK, loop->next_track_ns, 0, false);
         loop->next_track_ns = now_ns + track_interval_ns(loop, now_ns);
     }
     if (loop->window.open && due_ns(&loop->window) < loop->next_track_ns)
@@ -194,5 +194,5 @@ int64_t pp__loop_sample(pp_loop *loop, int64_t now_ns) {
 
 void pp__loop_last_frame(pp_loop *loop) {
     if (loop->request.options.track)
-        take_frame(loop, PP_FRAME_TRACK, pp__loop_now(loop), 0, false);
+        (void)take_frame(loop, PP_FRAME_TRACK, pp__loop_now(loop), 0, false);
 }

@@ -31,6 +31,16 @@ static void on_frame(fake_harness *harness, pp_cursor *cursor) {
     add_line(&harness->frames, cursor);
 }
 
+static void on_output(fake_harness *harness, pp_cursor *cursor) {
+    pp_output_state *told = &harness->told_output;
+
+    told->stdout_bytes = pp_get_u64(cursor);
+    told->stderr_bytes = pp_get_u64(cursor);
+    told->stdout_truncated = pp_get_u8(cursor) != 0;
+    told->stderr_truncated = pp_get_u8(cursor) != 0;
+    told->failure = (pp_status)pp_get_u32(cursor);
+}
+
 static void hear(fake_harness *harness, const pp_message *message) {
     pp_cursor cursor = pp_cursor_of(message);
     size_t size = 0;
@@ -55,7 +65,7 @@ static void hear(fake_harness *harness, const pp_message *message) {
         harness->window_missed = pp_get_u64(&cursor);
         break;
     case PP_MSG_OUTPUT:
-        cursor.at = cursor.end;
+        on_output(harness, &cursor);
         break;
     case PP_MSG_FRAME:
         on_frame(harness, &cursor);
@@ -74,7 +84,7 @@ static void hear(fake_harness *harness, const pp_message *message) {
     assert_int_equal(pp_cursor_end(&cursor, NULL), PP_OK);
 }
 
-static void hear_all(fake_harness *harness) {
+void fake_hear(fake_harness *harness) {
     pp_message message;
     size_t used = 0;
 
@@ -91,7 +101,7 @@ static void hear_all(fake_harness *harness) {
 static bool channel(fake_os *fake, bool want_writable, pp_events *events) {
     fake_harness *harness = fake_harness_of(fake);
 
-    hear_all(harness);
+    fake_hear(harness);
     events->channel_readable = harness->to_us.size > 0 || harness->closed;
     events->channel_writable = want_writable && harness->send_max != SIZE_MAX && !harness->closed;
     events->output_readable = harness->output_changed;

@@ -28,6 +28,7 @@ typedef struct fake_harness {
     pp_proc_id leader;
     pp_exit exit;
     pp_error spawn_error;
+    pp_output_state told_output;
     uint64_t window_frames, window_missed;
     pp_verdict verdict;
     bool forced;
@@ -43,6 +44,9 @@ void fake_spawn(fake_harness *harness);
 void fake_sample(fake_harness *harness, int64_t duration_ns, int64_t interval_ns);
 void fake_stop(fake_harness *harness, bool group_first, int64_t grace_ns, int64_t verify_ns);
 void fake_raw(fake_harness *harness, pp_message_type type, const void *body, size_t size);
+
+/* Takes in what was sent; wait() does it by itself. */
+void fake_hear(fake_harness *harness);
 
 static inline fake_harness *fake_harness_of(fake_os *fake) {
     return (fake_harness *)fake;

@@ -108,7 +108,7 @@ fake_proc *fake_add(fake_os *fake, int32_t pid, int32_t ppid) {
     fake_proc *proc = &fake->procs[fake->proc_count++];
     pp_reading zero = pp_known(0);
 
-    *proc = (fake_proc){ .info = { .id = { .pid = pid, .start = 1000 + fake->proc_count },
+    *proc = (fake_proc){ .info = { .id = { .pid = pid, .start = 1000 + ++fake->born },
                                    .ppid = ppid,
                                    .pgid = FAKE_LEADER,
                                    .sid = FAKE_SELF,

@@ -77,6 +77,7 @@ struct fake_os {
     int64_t t_ns, asleep_ns; /* cont_ns - t_ns */
     fake_proc procs[FAKE_MAX_PROCS];
     size_t proc_count;
+    uint64_t born; /* start tokens are 1000 + this */
     fake_rule rules[FAKE_MAX_RULES];
     size_t rule_count;
     fake_deed deeds[FAKE_MAX_DEEDS];

@@ -70,7 +70,8 @@ pp_status pp_supervisor_spawn(pp_supervisor *supervisor, const pp_spawn_options 
                               pp_proc_id *ret_leader, pp_error *reterr);
 
 /* Begins a window: a boundary frame now, one every interval_ns on absolute deadlines, a closing
- * frame at duration_ns. PP_E_INVALID: not positive, or a window is open already. */
+ * frame at duration_ns. PP_E_INVALID: not positive, nothing tracked, or a window is open
+ * already. */
 pp_status pp_supervisor_sample(pp_supervisor *supervisor, int64_t duration_ns, int64_t interval_ns,
                                pp_error *reterr);
 
