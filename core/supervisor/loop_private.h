@@ -50,6 +50,7 @@ typedef struct pp_loop {
     pp_stop stop;
     const char *cause;
     int64_t stop_requested_ns;
+    int64_t next_sweep_ns;
     bool group_empty;
     bool finished; /* the verdict is queued */
     uint64_t verdict_seq;

@@ -12,6 +12,8 @@
 #define STOP_POLL_NS 10000000LL
 #define STOP_POLL_LONG_NS 100000000LL
 #define SWEEP_POLL_NS 1000000LL
+/* Looks in a row while children end between our look for zombies and the kernel's answer. */
+#define LOOKS_MAX 8
 
 void pp__loop_begin_stop(pp_loop *loop, const pp_stop_plan *plan, const char *cause) {
     int64_t now_ns = pp__loop_now(loop);
@@ -64,11 +66,22 @@ static void look_at_group(pp_loop *loop, pp_stop_view *view) {
     loop->group_empty = view->group == PP_OK && view->members == 0 && view->uncertain == 0;
 }
 
-static void look(pp_loop *loop, pp_stop_view *view) {
-    pp_os *os = loop->os;
-    pp_tree_outside outside;
-    pp_error error = { 0 };
+/* After the reap: what does the kernel say about children of ours? Returns whether it knows one
+ * that the tree does not show: a zombie that came since we looked for them, or one not found. */
+static bool ask_for_children(pp_loop *loop, pp_stop_view *view) {
+    pp_status status = loop->os->no_children_left(loop->os->ctx, NULL);
 
+    view->childless = status == PP_OK;
+    if (status != PP_E_AGAIN || view->escapees + view->escapees_uncertain > 0)
+        return false;
+    view->escapees_uncertain = 1;
+    return true;
+}
+
+static bool look_once(pp_loop *loop, pp_stop_view *view) {
+    pp_tree_outside outside;
+
+    pp__loop_observe(loop);
     *view = (pp_stop_view){ .now_ns = pp__loop_now(loop), .leader = loop->leader_state };
     look_at_group(loop, view);
     pp_frame_reset(&loop->scratch);
@@ -77,8 +90,14 @@ static void look(pp_loop *loop, pp_stop_view *view) {
     view->escapees = outside.alive;
     view->escapees_expected = outside.expected;
     view->escapees_uncertain = outside.uncertain + (discovery == PP_OK ? 0 : 1);
-    if (loop->leader_state == PP_LEADER_REAPED)
-        view->childless = os->no_children_left(os->ctx, &error) == PP_OK;
+    return loop->leader_state == PP_LEADER_REAPED && ask_for_children(loop, view);
+}
+
+static void look(pp_loop *loop, pp_stop_view *view) {
+    int left = LOOKS_MAX;
+
+    while (look_once(loop, view) && --left > 0)
+        ;
 }
 
 static void tell_signal(pp_loop *loop, const char *target, int signal_number,
@@ -111,7 +130,7 @@ static void kill_members(pp_loop *loop, bool outside, bool only_expected) {
     pp_tree *tree = &loop->tree;
 
     for (size_t i = 0; i < tree->count; i++) {
-        const pp_tree_member *member = &tree->members[i];
+        pp_tree_member *member = &tree->members[i];
         bool is_outside = member->escaped || member->info.pgid != loop->leader.pid;
         pp_error error = { 0 };
         if (member->info.phase == PP_PHASE_ZOMBIE || is_outside != outside ||
@@ -119,9 +138,21 @@ static void kill_members(pp_loop *loop, bool outside, bool only_expected) {
             continue;
         pp_status status = loop->os->signal(loop->os->ctx, member->info.id, SIGKILL, &error);
         pp_stop_signalled(&loop->stop, status);
-        tell_signal(loop, outside ? "escapee" : "recorded_member", SIGKILL, &member->info,
-                    status == PP_OK ? NULL : &error);
+        if (!member->killed) /* a sweep comes again and again */
+            tell_signal(loop, outside ? "escapee" : "recorded_member", SIGKILL, &member->info,
+                        status == PP_OK ? NULL : &error);
+        member->killed = true;
     }
+}
+
+/* Whatever wakes us, a sweep follows the one before after a pause. */
+static void sweep(pp_loop *loop) {
+    int64_t now_ns = pp__loop_now(loop);
+
+    if (now_ns < loop->next_sweep_ns)
+        return;
+    loop->next_sweep_ns = now_ns + SWEEP_POLL_NS;
+    kill_members(loop, true, false);
 }
 
 static void reap_leader(pp_loop *loop) {
@@ -192,7 +223,7 @@ static bool act(pp_loop *loop, pp_stop_action action) {
         kill_members(loop, true, true);
         return true;
     case PP_STOP_KILL_ESCAPEES:
-        kill_members(loop, true, false);
+        sweep(loop);
         return false;
     case PP_STOP_REAP_LEADER:
         reap_leader(loop);

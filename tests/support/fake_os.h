@@ -82,6 +82,7 @@ struct fake_os {
     size_t rule_count;
     fake_deed deeds[FAKE_MAX_DEEDS];
     size_t deed_count;
+    bool forgets_deeds; /* there would be too many */
     struct {
         int64_t t_ns; /* INT64_MAX: over */
         fake_change change;

@@ -35,6 +35,7 @@ typedef struct pp_tree_member {
     bool escaped;   /* once outside, always so */
     bool expected;  /* a declared helper (--expect-escapee) */
     bool seen;      /* in the present pass */
+    bool killed;    /* SIGKILL was sent to it alone, and told of */
     pp_usage usage; /* as last read */
 } pp_tree_member;
 
