@@ -46,14 +46,11 @@ end
 local function give_exits(frames, id)
   local window, waiting, dropped = {}, {}, 0
   for _, frame in ipairs(frames) do
-    local inside = frame.window == id and id ~= 0
-    if inside and #window == 0 then
-      waiting, dropped = {}, 0
-    elseif #window > 0 then
+    if #window > 0 then -- before it, and in the boundary itself, nothing counts
       table.move(frame.exits, 1, #frame.exits, #waiting + 1, waiting)
       dropped = dropped + (frame.exits_dropped or 0)
     end
-    if inside then
+    if frame.window == id and id ~= 0 then
       window[#window + 1] = { frame = frame, exits = waiting, exits_dropped = dropped }
       waiting, dropped = {}, 0
     end

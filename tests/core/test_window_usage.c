@@ -81,6 +81,7 @@ static void an_exited_child_keeps_its_deltas(void **state) {
     assert_int_equal(component(&usage, HELPER, WRITES), 80);
     assert_true(usage.counters[CPU].partial == 6 * (uint64_t)S);
     assert_int_equal(usage.flags, 0);
+    assert_false(usage.counters[CPU].regressed);
     pp_window_usage_done(&usage);
 }
 

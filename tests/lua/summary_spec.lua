@@ -107,7 +107,11 @@ describe("a run's summary", function()
   -- proves: SMP-4
   it("gives the next window frame the exits that a tracking frame between noted", function()
     local list = frames {
-      { t = 100, procs = { proc {} } },
+      {
+        t = 100,
+        procs = { proc {} },
+        exits = { exit { pid = 99, exe = "before", start = 1, start_ns = S, cpu_ns = S } },
+      },
       {
         t = 108,
         window = 0,
@@ -120,6 +124,7 @@ describe("a run's summary", function()
     }
     local result = build { frames = list }
     assert.near(5, result.components.short.cpu_percent, 1e-9)
+    assert.is_nil(result.components.before)
     assert.equal(3, result.window.frames)
     assert.equal(2, result.processes)
     assert.equal("success", result.status)
@@ -306,7 +311,7 @@ describe("a run's summary", function()
       phase = "zombie",
       start = 105,
       start_ns = 105 * S,
-      rss_bytes = { missing = "vanished" },
+      rss_bytes = { missing = "malformed" },
       pss_bytes = { missing = "vanished" },
       uss_bytes = { missing = "vanished" },
       swap_bytes = { missing = "vanished" },
@@ -351,9 +356,10 @@ describe("a run's summary", function()
   it("marks conservation as a lower bound and names what no component was seen using", function()
     local list = fixture.steady(25)
     list[2].conservation.lower_bound = true
+    list[3].conservation.clamped_ns = 1
     list[3].conservation.cpu_ns = 7 * S
     local result = build { frames = list }
-    assert.same({ "lower_bound" }, result.metrics.cpu_percent_conservation.flags)
+    assert.same({ "clamped", "lower_bound" }, result.metrics.cpu_percent_conservation.flags)
     assert.near(35, value(result, "cpu_percent"), 1e-9)
     assert.near(10, value(result, "cpu_percent_unattributed"), 1e-9)
   end)
@@ -404,7 +410,7 @@ describe("a run's summary", function()
   -- proves: REP-2 (B31)
   it("B31: drops a last line without its end and says so", function()
     local text = fixture.lines(fixture.steady(25))
-    local result = build { samples = text:sub(1, -3) }
+    local result = build { samples = text:sub(1, -2) }
     assert.same({ "samples.jsonl" }, result.evidence.torn)
     assert.equal(2, result.window.frames)
     assert.equal("failed", result.status) -- what is left is a partial window
@@ -433,17 +439,13 @@ describe("a run's summary", function()
     fixture.run(dir, { frames = { list[1], list[2] }, events = fixture.events { verdict = false } })
     fixture.write(dir .. "/samples.supervisor.jsonl", fixture.lines { list[2], list[3] })
     local saved = fixture.event("verdict", 123 * S, fixture.VERDICT)
-    local known = fixture.event(
-      "capability",
-      4 * S,
-      {
-        source = "supervisor",
-        seq = 1,
-        capability = "adoption",
-        state = "ok",
-        consequence = "again",
-      }
-    )
+    local known = fixture.event("capability", 4 * S, {
+      source = "supervisor",
+      seq = 1,
+      capability = "adoption",
+      state = "ok",
+      consequence = "again",
+    })
     fixture.write(dir .. "/events.supervisor.jsonl", fixture.lines { known, saved })
     local plan = fixture.plan()
     local result = assert(summary.build(dir, plan, plan.runs[1]))
