@@ -64,6 +64,12 @@ endfunction()
 pp_add_c_tests(core)
 pp_add_c_tests(live)
 
+# Peers of the Lua and CLI tests, found below PP_TEST_BUILD_DIR/tests/stubs.
+add_executable(pp_sse_server tests/stubs/sse_server.c)
+target_link_libraries(pp_sse_server PRIVATE pp_flags)
+set_target_properties(pp_sse_server PROPERTIES
+    OUTPUT_NAME sse_server RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/stubs")
+
 # An outside program against the library as it is installed; builds its own copy.
 if(NOT CMAKE_CROSSCOMPILING)
     add_test(NAME contracts.outside COMMAND "${CMAKE_SOURCE_DIR}/tests/contracts/run.sh"

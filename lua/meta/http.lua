@@ -14,9 +14,9 @@ local http = {}
 ---@field body string? makes it a POST; no NUL inside
 ---@field timeout_s number? for the whole request; default 15
 ---@field connect_timeout_s number? default: timeout_s
----@field on_data (fun(bytes: string, t_ns: integer): boolean?)? each piece of the body as it comes,
---- with the time on the clock of core.clock.now; false ends the request; an error is raised again by
---- stream()
+---@field on_data (fun(bytes: string, t_ns: integer): boolean?)? each piece of the
+--- body as it comes, with the time on the clock of core.clock.now; false ends the request; an error
+--- is raised again by stream()
 
 ---@class pairperf.HttpAnswer
 ---@field status integer
