@@ -202,8 +202,9 @@ end
 local function run(settings, dir)
   assert(core.fs.mkdirs(dir))
   local ready_wait_s, problem = await_ready(settings)
-  local counts, failure = new_counts(), nil
+  local counts = new_counts()
   if ready_wait_s then
+    local failure
     counts, failure = loop(settings, dir .. "/requests.jsonl")
     problem = failure and "a request failed: " .. failure
   end
