@@ -43,11 +43,14 @@ static void must(const pp_linux_child_plan *plan, pp_linux_step step, long resul
         give_up(plan, step, errno);
 }
 
-/* Numbers without a disposition of their own are refused; that is fine. */
+/* By the kernel's own call: the C library refuses to touch the two signals that it keeps for
+ * itself, and its posix_spawn, which started us, left those ignored. SIGKILL and SIGSTOP are
+ * refused; that is fine. */
 static void default_dispositions(void) {
-    struct sigaction action = { .sa_handler = SIG_DFL };
+    static const unsigned long all_default[8]; /* SIG_DFL, no flag, empty mask */
+    enum { MASK_BYTES = 8 };
     for (int number = 1; number < NSIG; number++)
-        (void)sigaction(number, &action, NULL);
+        (void)syscall(SYS_rt_sigaction, number, all_default, NULL, MASK_BYTES);
 }
 
 _Noreturn void pp__linux_child(const pp_linux_child_plan *plan) {
