@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifdef __linux__
+#include "supervised.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define LIMIT_NS (20 * SV_S)
+
+const char *sv_exe_path;
+
+static char *const environment[] = { "PATH=/usr/bin:/bin", "LC_ALL=C", NULL };
+
+int64_t sv_now(void) {
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * SV_S + now.tv_nsec;
+}
+
+static const char *path_of(const supervised *sv, const char *name) {
+    static char paths[4][128];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+
+    (void)snprintf(path, sizeof paths[0], "%s/%s", sv->dir, name);
+    return path;
+}
+
+int sv_set_up(void **state) {
+    supervised *sv = calloc(1, sizeof *sv);
+    pp_error error;
+
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    memcpy(sv->dir, "/tmp/pairperf-sv-XXXXXX", 24);
+    if (!mkdtemp(sv->dir))
+        return -1;
+    pp_supervisor_options options = { .exe_path = sv_exe_path,
+                                      .run_dir = sv->dir,
+                                      .samples_path = path_of(sv, "samples.jsonl"),
+                                      .events_path = path_of(sv, "events.jsonl") };
+    sv->spawn = (pp_spawn_options){ .envp = environment,
+                                    .cwd = "/",
+                                    .capture = true,
+                                    .stdout_name = "out",
+                                    .stderr_name = "err",
+                                    .output_cap_bytes = 65536,
+                                    .track = true,
+                                    .interval_ns = SV_S };
+    *state = sv;
+    if (pp_supervisor_start(&options, &sv->supervisor, &error) == PP_OK)
+        return 0;
+    print_error("start: %s: %s\n", error.op, error.detail);
+    return -1;
+}
+
+static void remove_dir(const char *path) {
+    DIR *dir = opendir(path);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        (void)unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        (void)closedir(dir);
+    (void)rmdir(path);
+}
+
+int sv_tear_down(void **state) {
+    supervised *sv = *state;
+    int status = 0;
+
+    pp_supervisor_free(sv->supervisor);
+    pid_t left = waitpid(-1, &status, WNOHANG);
+    bool clean = left < 0 && errno == ECHILD;
+    if (!clean)
+        print_error("a child is left over (%d)\n", left);
+    remove_dir(sv->dir);
+    free(sv);
+    return clean ? 0 : -1;
+}
+
+pp_status sv_spawn(supervised *sv, char *const argv[], pp_error *reterr) {
+    sv->spawn.argv = argv;
+    return pp_supervisor_spawn(sv->supervisor, &sv->spawn, &sv->leader, reterr);
+}
+
+static void must_spawn(supervised *sv, char *const argv[]) {
+    pp_error error;
+
+    if (sv_spawn(sv, argv, &error) != PP_OK)
+        fail_msg("spawn: %s: %s (%s)", error.op, error.detail, pp_errno_name(error.sys_errno));
+}
+
+void sv_shell(supervised *sv, const char *script) {
+    char *const argv[] = { "sh", "-c", (char *)(uintptr_t)script, NULL };
+
+    sv->spawn.path = "/bin/sh";
+    must_spawn(sv, argv);
+}
+
+void sv_again(supervised *sv, const char *mode, const char *argument) {
+    char *const argv[] = { "again", (char *)(uintptr_t)mode, (char *)(uintptr_t)argument, NULL };
+    char path[4096];
+    ssize_t got = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    assert_true(got > 0);
+    path[got] = '\0';
+    sv->spawn.path = path;
+    must_spawn(sv, argv);
+}
+
+bool sv_exited(const pp_supervisor_view *view) {
+    return view->exited;
+}
+
+bool sv_done(const pp_supervisor_view *view) {
+    return view->phase == PP_SUPERVISOR_DONE;
+}
+
+bool sv_printed(const pp_supervisor_view *view) {
+    return view->output_bytes[0] > 0;
+}
+
+bool sv_window_done(const pp_supervisor_view *view) {
+    return view->window_done;
+}
+
+void sv_await(supervised *sv, sv_condition condition) {
+    int64_t limit_ns = sv_now() + LIMIT_NS;
+
+    for (;;) {
+        pp_supervisor_look(sv->supervisor, &sv->view);
+        if (condition(&sv->view))
+            return;
+        if (sv->view.error.status != PP_OK)
+            fail_msg("supervisor: %s: %s", sv->view.error.op, sv->view.error.detail);
+        if (sv_now() > limit_ns)
+            fail_msg("nothing of that kind in 20 s; phase %s; events:\n%s",
+                     pp_supervisor_phase_name(sv->view.phase), sv_file(sv, "events.jsonl"));
+        assert_int_equal(pp_supervisors_pump(&sv->supervisor, 1, -1, SV_S, NULL), PP_OK);
+    }
+}
+
+void sv_stop(supervised *sv, bool group_first, int64_t grace_ns) {
+    assert_int_equal(pp_supervisor_stop(sv->supervisor, group_first, grace_ns, 5 * SV_S, NULL),
+                     PP_OK);
+    sv_await(sv, sv_done);
+}
+
+const char *sv_file(const supervised *sv, const char *name) {
+    static char *text;
+    size_t size = 0, capacity = 1U << 20;
+    int fd = open(path_of(sv, name), O_RDONLY | O_CLOEXEC);
+    ssize_t got;
+
+    free(text);
+    text = malloc(capacity);
+    while (fd >= 0 && (got = read(fd, text + size, capacity - size - 1)) > 0)
+        size += (size_t)got;
+    if (fd >= 0)
+        (void)close(fd);
+    text[size] = '\0';
+    return text;
+}
+
+bool sv_has_line(const char *text, const char *part, const char *other) {
+    while (*text) {
+        size_t size = strcspn(text, "\n");
+        if (memmem(text, size, part, strlen(part)) && memmem(text, size, other, strlen(other)))
+            return true;
+        text += size + (text[size] == '\n');
+    }
+    return false;
+}
+
+long long sv_number(const char *text, const char *key) {
+    char quoted[64];
+
+    (void)snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    const char *at = strstr(text, quoted);
+    if (!at)
+        fail_msg("no %s in %s", quoted, text);
+    return strtoll(at + strlen(quoted), NULL, 10);
+}
+
+int sv_reap(pid_t pid) {
+    int64_t limit_ns = sv_now() + LIMIT_NS;
+    int status = 0;
+    pid_t got;
+
+    while ((got = waitpid(pid, &status, WNOHANG)) != pid) {
+        if ((got < 0 && errno != ECHILD) || sv_now() > limit_ns)
+            fail_msg("%d does not end as our child", pid);
+        (void)usleep(1000); /* until it is ours and ended */
+    }
+    return status;
+}
+
+/* ---- canonical JSON, by a scan ---- */
+
+static const char *scan_value(const char *at);
+
+static const char *scan_string(const char *at) {
+    if (*at++ != '"')
+        return NULL;
+    for (; *at != '"'; at++) {
+        if ((unsigned char)*at < 0x20)
+            return NULL;
+        if (*at == '\\')
+            at++;
+    }
+    return at + 1;
+}
+
+static const char *scan_list(const char *at, char end) {
+    const char *key = NULL;
+    size_t key_size = 0;
+
+    if (*at == end)
+        return at + 1;
+    for (;; at++) {
+        if (end == '}') {
+            const char *next = scan_string(at);
+            if (!next || *next != ':')
+                return NULL;
+            size_t size = (size_t)(next - at) - 2, common = size < key_size ? size : key_size;
+            int order = key ? memcmp(key, at + 1, common) : -1;
+            if (order > 0 || (order == 0 && key_size >= size))
+                return NULL;
+            key = at + 1;
+            key_size = size;
+            at = next + 1;
+        }
+        at = scan_value(at);
+        if (!at || *at == end)
+            return at ? at + 1 : NULL;
+        if (*at != ',')
+            return NULL;
+    }
+}
+
+static const char *scan_value(const char *at) {
+    if (*at == '"')
+        return scan_string(at);
+    if (*at == '{')
+        return scan_list(at + 1, '}');
+    if (*at == '[')
+        return scan_list(at + 1, ']');
+    size_t size = strspn(at, "-0123456789.eE+truefalsn");
+    return size > 0 ? at + size : NULL;
+}
+
+bool sv_canonical(const char *lines) {
+    while (*lines) {
+        const char *end = *lines == '{' ? scan_value(lines) : NULL;
+        if (!end || *end != '\n')
+            return false;
+        lines = end + 1;
+    }
+    return true;
+}
+#else
+typedef int pp_linux_only; /* no empty translation unit */
+#endif
