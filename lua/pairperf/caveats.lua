@@ -151,7 +151,9 @@ M.COVERED = {
   line [[
     identity of the artifacts, the command line, the collector, the machine, power and
     display as far as they could be read]],
-  "warm-up, steady windows, repetitions and the order of runs, with every gap and stall of the clock",
+  line [[
+    warm-up, steady windows, repetitions and the order of runs, with every gap and stall
+    of the clock]],
   line [[
     CPU, memory, disk writes and context switches of the owned process tree; no complete
     accounting of exits is claimed beyond the named source of each total]],

@@ -33,8 +33,15 @@ local function gaps_ms(times)
   return gaps
 end
 
+---@class pairperf.Stream one streamed request as it came in
+---@field send_ns integer
+---@field chunks {t_ns: integer, content: boolean}[]
+---@field done_ns integer? terminator of the stream
+---@field tokens integer? the server's count
+---@field status "ok"|"failed"|"censored"
+
 --- One streamed request.
----@param r {send_ns: integer, chunks: {t_ns: integer, content: boolean}[], done_ns: integer?, tokens: integer?, status: string}
+---@param r pairperf.Stream
 function M.request(r)
   local times = content_times(r.chunks)
   local ok = r.status == "ok"
@@ -115,8 +122,16 @@ local function throughput(requests, first_ns, last_ns)
   return done, tokens, busy_ns
 end
 
+---@class pairperf.Request
+---@field send_ns integer
+---@field end_ns integer when it ended or was cut off
+---@field status "ok"|"failed"|"censored"
+---@field tokens integer
+
 --- The requests of one run against its window.
----@param run {window: {start_ns: integer, end_ns: integer}, requests: {send_ns: integer, end_ns: integer, status: string, tokens: integer}[]}
+---@param run {window: {start_ns: integer, end_ns: integer}, requests: pairperf.Request[]}
+---@return table latencies
+---@return pairperf.Request[] sent inside the window
 function M.latency_run(run)
   local first_ns, last_ns = run.window.start_ns, run.window.end_ns
   local seconds = (last_ns - first_ns) / 1e9

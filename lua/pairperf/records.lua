@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
---- Reading append-only evidence back. A last line without its newline is a torn write: it is dropped
---- and said, however valid its beginning looks.
+--- Reading append-only evidence back. A last line without its newline is a torn write: it is
+--- dropped and said, however valid its beginning looks.
 local core = require "pairperf.core"
 
 local M = {}

@@ -206,17 +206,13 @@ function M.events(change)
     event("run_started", 1 * s, { slot = 0 }),
     event("guard_before", 2 * s, { snapshots = ABSENT_LAUNCHER }),
     event("sandbox_ready", 3 * s),
-    event(
-      "capability",
-      4 * s,
-      {
-        source = "supervisor",
-        seq = 1,
-        capability = "adoption",
-        state = "ok",
-        consequence = "orphans are adopted",
-      }
-    ),
+    event("capability", 4 * s, {
+      source = "supervisor",
+      seq = 1,
+      capability = "adoption",
+      state = "ok",
+      consequence = "orphans are adopted",
+    }),
     event("ready", 6 * s, { waited_ns = 1500000000, how = "port", answer = "connected" }),
     event("warmup_started", 7 * s),
     event("sampling_started", 99 * s),

@@ -74,18 +74,14 @@ describe("evidence keeps its schema", function()
   end)
 
   it("for a run that failed before it had a window", function()
-    fixture.session(
-      dir,
-      fixture.plan { mode = "single" },
-      {
-        [0] = {
-          events = {
-            fixture.event("run_started", S),
-            fixture.event("run_failed", S, { step = "sandbox", reason = "no", next = "ls" }),
-          },
+    fixture.session(dir, fixture.plan { mode = "single" }, {
+      [0] = {
+        events = {
+          fixture.event("run_started", S),
+          fixture.event("run_failed", S, { step = "sandbox", reason = "no", next = "ls" }),
         },
-      }
-    )
+      },
+    })
     assert(report.write(dir, { interrupted = true }))
     check_file "overview/run-01/summary.json"
     check_file "report.json"
