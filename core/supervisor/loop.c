@@ -25,11 +25,14 @@ static void harness_is_gone(pp_loop *loop) {
         end_because(loop, "harness_gone");
 }
 
-static void flush(pp_loop *loop) {
+/* False: that is how we learned that the harness is gone. */
+static bool flush(pp_loop *loop) {
     pp_error error = { 0 };
 
-    if (!loop->harness_gone && pp__outbox_flush(&loop->out, loop->os, &error) != PP_OK)
-        harness_is_gone(loop);
+    if (loop->harness_gone || pp__outbox_flush(&loop->out, loop->os, &error) == PP_OK)
+        return true;
+    harness_is_gone(loop);
+    return false;
 }
 
 static bool is_over(const pp_loop *loop) {
@@ -91,7 +94,8 @@ static pp_status run(pp_loop *loop, pp_error *reterr) {
     while (!is_over(loop)) {
         pp_events events = { 0 };
         int64_t deadline = turn(loop);
-        flush(loop);
+        if (!flush(loop))
+            continue; /* the end of the tree has to begin now */
         if (is_over(loop))
             break;
         bool unsent = !loop->harness_gone && loop->out.wire.size > 0;
