@@ -90,6 +90,8 @@ static void on_verdict(pp_supervisor *supervisor, uint64_t seq, pp_cursor *curso
     bool forced = pp_get_u8(cursor) != 0;
     const unsigned char *line = keep(supervisor, &supervisor->events, seq, cursor, &size);
 
+    if (pp_cursor_end(cursor, NULL) != PP_OK)
+        return; /* no verdict; the caller says so */
     remember(&supervisor->verdict_line, line, size);
     view->verdict = verdict <= PP_VERDICT_UNVERIFIED ? (pp_verdict)verdict : PP_VERDICT_UNVERIFIED;
     view->forced = forced;
