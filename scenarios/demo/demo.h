@@ -17,7 +17,7 @@
  *            burns DEMO_CHILD_CPU_MS and lives for DEMO_CHILD_LIFE_MS
  *   helper   leaves group and session, sleeps
  *
- * Baseline: 8 + 12 + 10 = 30 % of one core; candidate: 5 + 6 + 10 = 21 %. All that a process does
+ * Baseline: 7 + 9 + 10 = 26 % of one core; candidate: 4 + 3 + 10 = 17 %. All that a process does
  * counts towards its share: serving requests, forking, what its children cost. Every process
  * but the leader ends when the leader's end of the life line closes, however the leader ended.
  */
@@ -50,8 +50,8 @@ void demo_pacer_start(demo_pacer *pacer, int percent);
 /* Waits for the next tick or until `fd` is readable or closed. True: the tick is due. */
 bool demo_pacer_wait(const demo_pacer *pacer, int fd);
 
-/* Burns what is missing of the share up to now (at most half a tick, so that a process that was
- * held up catches up gently) and sets the next tick. */
+/* Burns what is missing of the share up to now (at most a tick's length, should it have been held
+ * up) and sets the next tick. */
 void demo_pacer_tick(demo_pacer *pacer);
 
 /* The children. Each returns its exit status, after `life_fd` closed. */

@@ -74,11 +74,12 @@ bool demo_pacer_wait(const demo_pacer *pacer, int fd) {
 }
 
 void demo_pacer_tick(demo_pacer *pacer) {
-    int64_t due = pacer->start_cpu_ns + (pacer->next_ns - pacer->start_ns) / 100 * pacer->percent;
-    int64_t most = cpu_ns() + TICK_NS / 2;
+    int64_t now = demo_clock_ns(CLOCK_MONOTONIC);
+    int64_t due = pacer->start_cpu_ns + (now - pacer->start_ns) / 100 * pacer->percent;
+    int64_t most = cpu_ns() + TICK_NS;
     burn_until(due < most ? due : most);
 
-    int64_t now = demo_clock_ns(CLOCK_MONOTONIC);
+    now = demo_clock_ns(CLOCK_MONOTONIC);
     do
         pacer->next_ns += TICK_NS;
     while (pacer->next_ns <= now);

@@ -48,6 +48,16 @@ describe("the same five events (B24)", function()
   end
 end)
 
+-- proves: INF-1
+it("one event of several lines stays one wherever it is cut (B24)", function()
+  for _, ending in ipairs { "\n", "\r", "\r\n" } do
+    local text = ("data: a|data: b||data: c|||"):gsub("|", ending)
+    for size = 1, #text do
+      assert.are.same({ "a\nb", "c" }, events(text, size))
+    end
+  end
+end)
+
 describe("the stream's rules", function()
   it("join data lines by LF", function()
     assert.are.same({ "a\n\nb" }, events "data: a\ndata\ndata: b\n\n")

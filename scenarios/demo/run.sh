@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The demonstration: profiles both variants of the demo application against each other, prints the
+# comparison and holds it against what they were designed to differ by.
+#   scenarios/demo/run.sh [BUILD_DIR]      default: build/release
+# Exit status: pairperf-lua's when it is not 0, else 1 when a difference is not the designed one.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$(cd "${1:-$root/build/release}" && pwd)
+program=$build/pairperf-lua
+guarded=/usr/local/bin
+output=$root/build/demo/$(date -u +%Y%m%dT%H%M%SZ)
+hook="'$program' --run-hook '$root/scenarios/hooks/chat_loop.lua' -- --base-url-file endpoint.url"
+hook="$hook --model pairperf-demo --max-tokens 16 --delay 200ms"
+
+mkdir -p "${output%/*}"
+set -- \
+    --authorize-launch \
+    --baseline "$build/demo/old/Demo.app" \
+    --candidate "$build/demo/new/Demo.app" \
+    --repetitions 5 --warmup 1s --duration 6s --interval 500ms --seed 3 \
+    --ready file:endpoint.url \
+    --pre-sample-hook "$hook" \
+    --output "$output"
+if [ -w "$guarded" ] || [ ! -e "$guarded" ]; then
+    echo "demo: this user may write to $guarded, so the guarded system launcher could be changed;"
+    echo "demo: the demo application never does, hence --allow-system-launcher-write"
+    set -- "$@" --allow-system-launcher-write
+fi
+
+status=0
+"$program" inference "$@" || status=$?
+if [ "$status" -eq 0 ]; then
+    "$program" "$here/check.lua" "$output" "$here/design.json" || status=$?
+fi
+echo "evidence: $output"
+exit "$status"
