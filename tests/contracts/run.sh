@@ -25,6 +25,7 @@ for static in "" --static; do
     "$cc" -std=c11 -Wall -Wextra -Werror -DPP_EXPECTED_VERSION="\"$version\"" \
         -o "$tmp/outside" "$source_dir/tests/contracts/outside.c" \
         $(pkg-config --cflags --libs $static pairperf)
-    "$tmp/outside"
+    mkdir -p "$tmp/run"
+    "$tmp/outside" "$tmp/run"
     echo "ok - outside program, pkg-config ${static:-without --static}"
 done
