@@ -1,15 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The report as a table, from plan.json and the summaries. Pure: no file, no clock. It computes
 --- medians and their differences; it gives no verdict.
-local catalogue = require "pairperf.metric_catalogue"
 local caveats = require "pairperf.caveats"
 local conclusions = require "pairperf.conclusions"
 local json = require "pairperf.json"
+local report_metrics = require "pairperf.report_metrics"
 local stats = require "pairperf.stats"
 
 local M = {}
-
-local TIERS = { "cgroup", "conservation", "observed" }
 
 local function known(value)
   return value ~= nil and value ~= json.null
@@ -81,184 +79,6 @@ local function select_rows(rows, scenario, variant)
   return list
 end
 
--- ---------------------------------------------------------------- metrics
-
--- Runs in the form that stats.aggregate takes.
-local function value_runs(rows, summaries)
-  local runs = {}
-  for i, row in ipairs(rows) do
-    local summary = summaries[row.slot]
-    local values = {}
-    for name, metric in pairs(summary and summary.metrics or {}) do
-      values[name] = metric.value
-    end
-    runs[i] = { status = row.status, metrics = values }
-  end
-  return runs
-end
-
-local function all_have(runs, name)
-  local any = false
-  for _, run in ipairs(runs) do
-    if run.status == "success" then
-      any = true
-      if not known(run.metrics[name]) then
-        return false
-      end
-    end
-  end
-  return any
-end
-
--- The best tier that all successful runs of all variants have.
-local function common_tier(sides, name)
-  for _, tier in ipairs(TIERS) do
-    local everywhere, any = true, false
-    for _, side in pairs(sides) do
-      local successes = stats.aggregate(side, name).successful
-      any = any or successes > 0
-      everywhere = everywhere and (successes == 0 or all_have(side, name .. "_" .. tier))
-    end
-    if any and everywhere then
-      return tier
-    end
-  end
-end
-
-local function aggregate(runs, name)
-  local a = stats.aggregate(runs, name)
-  return {
-    scheduled = a.scheduled,
-    successful = a.successful,
-    missing = a.missing,
-    n = a.n,
-    median = or_null(a.median),
-    min = or_null(a.min),
-    max = or_null(a.max),
-    iqr = or_null(a.iqr),
-  }
-end
-
-local function successes(rows)
-  local list = {}
-  for _, row in ipairs(rows) do
-    list[#list + 1] = row.status == "success" and row or nil
-  end
-  return #list > 0 and list or rows
-end
-
--- Flags and reasons of this metric, each once: of the successful runs, or of all when none is.
-local function remarks(rows, summaries, name)
-  local flags, reasons, metric_tier = {}, {}, nil
-  for _, row in ipairs(successes(rows)) do
-    local metric = summaries[row.slot] and (summaries[row.slot].metrics or {})[name]
-    if metric then
-      for _, flag in ipairs(metric.flags) do
-        flags[flag] = true
-      end
-      if known(metric.reason) then
-        reasons[metric.reason] = true
-      end
-      metric_tier = known(metric.tier) and metric.tier or metric_tier
-    end
-  end
-  local function sorted(set)
-    local list = json.array {}
-    for item in pairs(set) do
-      list[#list + 1] = item
-    end
-    table.sort(list)
-    return list
-  end
-  return sorted(flags), sorted(reasons), metric_tier
-end
-
--- The largest stated error of a run's value; nil where no error is stated.
-local function largest_error(rows, summaries, name)
-  local largest
-  for _, row in ipairs(successes(rows)) do
-    local metric = summaries[row.slot] and (summaries[row.slot].metrics or {})[name]
-    if metric and known(metric.error) then
-      largest = math.max(largest or 0, metric.error)
-    end
-  end
-  return largest
-end
-
-local function difference(sides)
-  local b, c = sides.baseline, sides.candidate
-  if not c or not known(b.median) or not known(c.median) then
-    return json.null
-  end
-  local absolute = c.median - b.median
-  return {
-    absolute = absolute,
-    percent = b.median > 0 and 100 * absolute / b.median or json.null,
-  }
-end
-
-local function comparison(entry, context)
-  local source, tier = entry.name, nil
-  local no_tier = false
-  if entry.tiered then
-    tier = common_tier(context.sides, entry.name)
-    no_tier = tier == nil
-    source = tier and entry.name .. "_" .. tier or entry.name
-  end
-  local row = {
-    name = entry.name,
-    title = entry.title,
-    unit = entry.unit,
-    scale = entry.scale,
-    detail = entry.detail or false,
-    note = or_null(entry.note),
-  }
-  local flags, reasons, own_tier = remarks(context.rows, context.summaries, source)
-  for variant, runs in pairs(context.sides) do
-    -- Runs measured by different sources are not put together.
-    row[variant] = aggregate(runs, no_tier and "" or source)
-  end
-  if no_tier then
-    reasons[#reasons + 1] = "no source that all successful runs have"
-  end
-  row.tier = or_null(tier or (not no_tier and own_tier) or nil)
-  row.flags, row.reasons = flags, reasons
-  row.error = or_null(largest_error(context.rows, context.summaries, source))
-  row.difference = difference(row)
-  return row
-end
-
-local function has_value(row)
-  return row.baseline.n > 0 or (row.candidate ~= nil and row.candidate.n > 0)
-end
-
-local function recorded(context, entry)
-  for _, row in ipairs(context.rows) do
-    local summary = context.summaries[row.slot]
-    if summary and (summary.metrics or {})[entry.name] then
-      return true
-    end
-  end
-  return false
-end
-
--- Rows with values, and the names and reasons of those without.
-local function metric_rows(context, plan)
-  local rows, absent = json.array {}, json.array {}
-  for _, entry in ipairs(catalogue) do
-    local wanted = not entry.excluded or #plan.excluded_components > 0
-    if wanted and recorded(context, entry) then
-      local row = comparison(entry, context)
-      if has_value(row) then
-        rows[#rows + 1] = row
-      else
-        absent[#absent + 1] = { name = entry.name, title = entry.title, reasons = row.reasons }
-      end
-    end
-  end
-  return rows, absent
-end
-
 -- ---------------------------------------------------------------- components
 
 -- Values of one field of one component over successful runs; a component that is absent is 0.
@@ -304,6 +124,36 @@ local function component_rows(scenario, rows, summaries, variants)
   table.sort(list, function(a, b)
     return a.name < b.name
   end)
+  return list
+end
+
+-- ---------------------------------------------------------------- requests
+
+local REQUEST_FIELDS = {
+  "attempted",
+  "ok",
+  "failed",
+  "censored",
+  "completed",
+  "e2e_ms",
+  "e2e_bounds_ms",
+  "busy_fraction",
+  "delay_s",
+}
+
+-- Latencies run by run: they are never pooled.
+local function request_rows(rows, summaries)
+  local list = json.array {}
+  for _, row in ipairs(rows) do
+    local latency = summaries[row.slot] and summaries[row.slot].latency
+    if known(latency) then
+      local entry = { slot = row.slot, variant = row.variant, status = row.status }
+      for _, field in ipairs(REQUEST_FIELDS) do
+        entry[field] = or_null(latency[field])
+      end
+      list[#list + 1] = entry
+    end
+  end
   return list
 end
 
@@ -400,9 +250,10 @@ local function scenario_report(scenario, plan, rows, summaries)
   for _, variant in ipairs(variants) do
     local side = select_rows(rows, scenario.name, variant)
     result.runs[variant] = counts(side)
-    context.sides[variant] = value_runs(side, summaries)
+    context.sides[variant] = report_metrics.value_runs(side, summaries)
   end
-  result.metrics, result.unavailable = metric_rows(context, plan)
+  result.metrics, result.unavailable = report_metrics.rows(context, plan)
+  result.requests = request_rows(own, summaries)
   result.components = component_rows(scenario.name, own, summaries, variants)
   return result
 end

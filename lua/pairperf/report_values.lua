@@ -53,6 +53,16 @@ function M.difference(row)
   return absolute, format.change(d.absolute, number(row.baseline.median))
 end
 
+--- Three significant digits.
+function M.short(value)
+  return (format.value(number(value), nil))
+end
+
+--- Bytes as MiB, three significant digits.
+function M.mebibytes(value)
+  return M.short(known(value) and value / 1048576 or nil)
+end
+
 --- Unit with the source of the total: "% of one core (conservation)".
 function M.unit(row)
   return known(row.tier) and ("%s (%s)"):format(row.unit, row.tier) or row.unit

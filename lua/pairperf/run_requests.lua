@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- What the inference hook recorded about one run, as latencies and as metrics per request.
+local core = require "pairperf.core"
 local json = require "pairperf.json"
 local latency = require "pairperf.latency"
 local records = require "pairperf.records"
@@ -9,6 +10,7 @@ local stats = require "pairperf.stats"
 local M = {}
 
 M.FILE = "hook/requests.jsonl"
+M.CLIENT = "hook/chat.json"
 
 local STATUS = { ok = true, failed = true, censored = true }
 
@@ -22,9 +24,15 @@ local function number(value)
   return type(value) == "number" and value or nil
 end
 
+-- What the client says of itself; nil when it left no word.
+local function read_client(run_dir)
+  local text = core.fs.read(run_dir .. "/" .. M.CLIENT)
+  return text and core.json.decode(text) or nil
+end
+
 --- The requests of a run; nil when no hook recorded any.
 ---@param run_dir string
----@return table[]? requests with the marks torn and malformed
+---@return table[]? requests with the marks torn and malformed, and the client's own `client`
 ---@return pairperf.Error? err
 function M.read(run_dir)
   local lines, err = records.read_if_any(run_dir .. "/" .. M.FILE)
@@ -43,6 +51,7 @@ function M.read(run_dir)
   if #requests == 0 and not lines.torn and lines.malformed == 0 then
     return nil
   end
+  requests.client = read_client(run_dir)
   return requests
 end
 
@@ -106,6 +115,7 @@ function M.add(result, requests)
   end
   run.recorded = #requests
   run.torn, run.malformed = requests.torn, requests.malformed
+  run.delay_s = requests.client and requests.client.delay_s or json.null
   if window.valid then
     add_metrics(result, run, sent)
   end

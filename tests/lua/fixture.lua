@@ -276,6 +276,7 @@ function M.run(dir, run)
   M.write(dir .. "/events.jsonl", M.lines(run.events or M.events()))
   if run.requests then
     M.write(dir .. "/hook/requests.jsonl", M.lines(run.requests))
+    M.write(dir .. "/hook/chat.json", assert(json.encode(run.client or { delay_s = 1 })))
   end
 end
 

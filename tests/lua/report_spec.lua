@@ -376,6 +376,43 @@ describe("a session's report", function()
     assert.matches("for tests only were set: PP_KERNEL=6.1", markdown)
   end)
 
+  -- proves: INF-4 INF-1
+  it("lists requests run by run, with bounds over those that failed or were cut off", function()
+    local function request(at, status)
+      return {
+        schema = "pairperf-request-1",
+        send_ns = (101 + at) * S,
+        end_ns = (102 + at) * S,
+        status = status,
+        tokens = 4,
+        e2e_ms = status == "ok" and 1000.0 or nil,
+      }
+    end
+    local run = {
+      frames = fixture.steady(20),
+      requests = { request(0, "ok"), request(3, "ok"), request(6, "censored") },
+      client = { schema = "pairperf-chat-1", delay_s = 0.5 },
+    }
+    local built, markdown = write(fixture.plan {}, { [0] = run })
+    local one = built.scenarios[1].requests[1]
+    assert.same({ 3, 2, 1, 0.5 }, { one.attempted, one.ok, one.censored, one.delay_s })
+    assert.matches("| 0 | baseline | success | 3 | 2 | 0 | 1 | 1000 | n/a |", markdown)
+    assert.matches("1000 %(all: 1000 to no upper bound%)", markdown)
+    assert.matches("One request is in flight at a time", markdown)
+    assert.equal(1, row(built, "request_p50_ms").baseline.n)
+    check_markdown(markdown)
+  end)
+
+  -- proves: MET-3
+  it("counts the passes of memory that is read on a slower cadence", function()
+    local run = { frames = fixture.steady(20) }
+    run.frames[2] =
+      fixture.frame { t = 110, seq = 2, memory_pass = false, procs = { fixture.proc {} } }
+    local built, markdown = write(fixture.plan {}, { [0] = run })
+    assert.same({ fewest = 2, most = 2 }, row(built, "pss_max_bytes").passes)
+    assert.matches("Proportional memory %(PSS%), maximum: over 2 to 2 passes per run", markdown)
+  end)
+
   -- proves: PROV-3
   it("calls the comparison invalid when an artifact changed", function()
     fixture.write(

@@ -1,0 +1,210 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- The section of one scenario in report.md: metrics, sources, components, requests.
+local format = require "pairperf.format"
+local markdown = require "pairperf.markdown"
+local report_values = require "pairperf.report_values"
+
+local M = {}
+
+local known = report_values.known
+local md = format.markdown
+
+local function main_row(row)
+  local b, c = report_values.side(row, "baseline"), report_values.side(row, "candidate")
+  local title = row.title .. (known(row.note) and " (" .. row.note .. ")" or "")
+  local cells = { md(title), md(report_values.unit(row)), b.median, b.range, b.iqr, b.n }
+  if c then
+    local absolute, percent = report_values.difference(row)
+    table.move({ c.median, c.range, c.iqr, c.n, absolute, percent }, 1, 6, 7, cells)
+  end
+  return cells
+end
+
+local SINGLE_HEAD = { "Metric", "Unit (source)", "Median", "Minimum to maximum", "IQR", "Runs" }
+local PAIR_HEAD = {
+  "Metric",
+  "Unit (source)",
+  "Baseline median",
+  "minimum to maximum",
+  "IQR",
+  "runs",
+  "Candidate median",
+  "minimum to maximum",
+  "IQR",
+  "runs",
+  "Difference of medians",
+  "in percent",
+}
+
+local function metric_table(out, scenario, detail)
+  local rows = {}
+  for _, row in ipairs(scenario.metrics) do
+    if row.detail == detail then
+      rows[#rows + 1] = main_row(row)
+    end
+  end
+  if #rows > 0 then
+    markdown.table(out, scenario.runs.candidate and PAIR_HEAD or SINGLE_HEAD, rows)
+  end
+  return #rows > 0
+end
+
+local function flag_lines(out, scenario)
+  local items = {}
+  for _, row in ipairs(scenario.metrics) do
+    if known(row.error) then
+      items[#items + 1] = ("%s: a run's value is an estimate within %s %s"):format(
+        md(row.title),
+        (format.value(row.error * row.scale, nil)),
+        md(row.unit)
+      )
+    end
+    if known(row.passes) then
+      items[#items + 1] = ("%s: over %d to %d passes per run"):format(
+        md(row.title),
+        row.passes.fewest,
+        row.passes.most
+      )
+    end
+    if #row.flags > 0 then
+      items[#items + 1] = ("%s: flagged %s"):format(
+        md(row.title),
+        md(table.concat(row.flags, ", "))
+      )
+    end
+    if #row.reasons > 0 then
+      items[#items + 1] = ("%s: missing in some runs: %s"):format(
+        md(row.title),
+        md(table.concat(row.reasons, "; "))
+      )
+    end
+  end
+  for _, one in ipairs(scenario.unavailable) do
+    items[#items + 1] = ("%s: not available: %s"):format(
+      md(one.title),
+      md(table.concat(one.reasons, "; "))
+    )
+  end
+  markdown.list(out, items)
+end
+
+local function component_table(out, scenario)
+  if #scenario.components == 0 then
+    return
+  end
+  markdown.paragraph(
+    out,
+    "Components, by executable; medians of the successful runs, 0 where one was absent:"
+  )
+  local variants = scenario.runs.candidate and { "baseline", "candidate" } or { "baseline" }
+  local head = { "Component" }
+  for _, variant in ipairs(variants) do
+    head[#head + 1] = variant .. " CPU, % of one core"
+    head[#head + 1] = variant .. " resident maximum, MiB"
+  end
+  local rows = {}
+  for i, component in ipairs(scenario.components) do
+    local cells = { md(component.name) }
+    for _, variant in ipairs(variants) do
+      cells[#cells + 1] = report_values.short(component[variant].cpu_percent)
+      cells[#cells + 1] = report_values.mebibytes(component[variant].rss_max_bytes)
+    end
+    rows[i] = cells
+  end
+  markdown.table(out, head, rows)
+end
+
+-- One quantile of a run: its value, or the bounds over all requests where they differ.
+local function quantile_text(latency, name)
+  local low, high = table.unpack(latency.e2e_bounds_ms[name])
+  local value = latency.e2e_ms[name]
+  local text = known(value) and (format.value(value, nil)) or "n/a"
+  if known(low) and low ~= high then
+    local upper = known(high) and (format.value(high, nil)) or "no upper bound"
+    text = ("%s (all: %s to %s)"):format(text, (format.value(low, nil)), upper)
+  end
+  return text
+end
+
+local REQUEST_HEAD = {
+  "Slot",
+  "Variant",
+  "Run",
+  "Sent",
+  "Completed well",
+  "Failed",
+  "Cut off",
+  "p50, ms",
+  "p90, ms",
+  "Maximum, ms",
+  "Busy fraction",
+  "Pause, s",
+}
+
+local function request_table(out, scenario)
+  if #scenario.requests == 0 then
+    return
+  end
+  markdown.paragraph(
+    out,
+    "Requests sent inside the window, run by run. One request is in flight at a time. Where "
+      .. "some failed or were cut off, the range in brackets is over all requests."
+  )
+  local rows = {}
+  for i, one in ipairs(scenario.requests) do
+    rows[i] = {
+      tostring(one.slot),
+      md(one.variant),
+      md(one.status),
+      tostring(one.attempted),
+      tostring(one.ok),
+      tostring(one.failed),
+      tostring(one.censored),
+      quantile_text(one, "p50"),
+      quantile_text(one, "p90"),
+      quantile_text(one, "max"),
+      report_values.short(one.busy_fraction),
+      report_values.short(one.delay_s),
+    }
+  end
+  markdown.table(out, REQUEST_HEAD, rows)
+end
+
+--- Appends the section of one scenario.
+---@param out string[]
+---@param scenario table of report.scenarios
+function M.section(out, scenario)
+  markdown.heading(out, 2, "Scenario " .. md(scenario.name))
+  markdown.paragraph(
+    out,
+    ("Label %s: %s. Warm-up %s, window %s, interval %s, %d repetitions per variant."):format(
+      md(scenario.label),
+      md(scenario.summary),
+      format.seconds(scenario.warmup_ns),
+      format.seconds(scenario.duration_ns),
+      format.seconds(scenario.interval_ns),
+      scenario.repetitions
+    )
+  )
+  if not metric_table(out, scenario, false) then
+    markdown.paragraph(out, "No successful run has a metric.")
+  else
+    markdown.paragraph(
+      out,
+      "Statistics are over successful runs only. The runs columns count runs with a value "
+        .. "against the scheduled ones."
+    )
+  end
+  if metric_table(out, scenario, true) then
+    markdown.paragraph(
+      out,
+      "The second table gives every source of a total on its own; sources are never mixed in "
+        .. "one comparison."
+    )
+  end
+  flag_lines(out, scenario)
+  component_table(out, scenario)
+  request_table(out, scenario)
+end
+
+return M
