@@ -235,6 +235,12 @@ static int no_handle(pid_t pid) {
     return -EMFILE;
 }
 
+static int unwatchable(int epoll_fd, int operation, int fd, uint32_t events, uint32_t tag) {
+    return operation == EPOLL_CTL_ADD
+               ? -ENOSPC
+               : pp_linux_sys_real.epoll_change(epoll_fd, operation, fd, events, tag);
+}
+
 /* proves: BOX-7 */
 static void a_start_that_fails_names_its_step_and_leaves_nothing(void **state) {
     (void)state;
@@ -261,17 +267,51 @@ static void a_start_that_fails_names_its_step_and_leaves_nothing(void **state) {
     assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_E_SYS);
     assert_string_equal(error.op, "pidfd_open");
     assert_int_equal(open_descriptors(), before);
+    assert_int_equal(os.no_children_left(os.ctx, &error), PP_OK);
+
+    scripted.sys.pidfd_open = pp_linux_sys_real.pidfd_open;
+    scripted.sys.epoll_change = unwatchable; /* it runs, but cannot be listened to */
+    assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_E_SYS);
+    assert_string_equal(error.op, "epoll_ctl");
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(os.no_children_left(os.ctx, &error), PP_OK);
 }
 
-static void only_one_command_is_started(void **state) {
+/* proves: GRP-7 */
+static void only_one_command_is_started_and_only_its_group_is_signalled(void **state) {
     (void)state;
     pp_proc_id id, second;
     assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_OK);
+    second = id;
+    second.start++;
+    assert_int_equal(os.signal_group(os.ctx, second, SIGKILL, &error), PP_E_REFUSED);
+    assert_int_equal(scripted.pidfd_signal.calls + scripted.kill.calls, 0);
     assert_int_equal(os.spawn(os.ctx, &captured, &second, &error), PP_E_EXISTS);
     pp_exit exit;
     pp_reading written;
     while (os.reap(os.ctx, id, &exit, &written, &error) == PP_E_AGAIN)
         (void)wait_until(now_ns() + SECOND / 10, false);
+}
+
+static void closing_gives_back_every_descriptor_and_signals_nobody(void **state) {
+    (void)state;
+    char *const words[] = { "sleep", "60", NULL };
+    pp_command command = captured;
+    pp_proc_id id;
+    pp_proc_info info;
+    pp_host_options options = { .channel_fd = channel_fd, .run_dir_fd = run_dir_fd };
+    pp_host_close(&os);
+    size_t before = open_descriptors();
+    assert_int_equal(pp_host_open(&options, &os, &error), PP_OK);
+    command.path = "/bin/sleep";
+    command.argv = words;
+    assert_int_equal(os.spawn(os.ctx, &command, &id, &error), PP_OK);
+    assert_int_equal(os.identify(os.ctx, getpid(), &info, &error), PP_OK);
+    pp_host_close(&os);
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(waitpid(id.pid, NULL, WNOHANG), 0);
+    assert_int_equal(kill(id.pid, SIGKILL), 0);
+    assert_int_equal(waitpid(id.pid, NULL, 0), id.pid);
 }
 
 /* ---- files ---- */
@@ -374,7 +414,8 @@ int main(void) {
         T(a_full_channel_takes_a_part_and_then_nothing),
         T(every_kind_of_hang_up_is_closed_and_nothing_else_is),
         T(a_start_that_fails_names_its_step_and_leaves_nothing),
-        T(only_one_command_is_started),
+        T(only_one_command_is_started_and_only_its_group_is_signalled),
+        T(closing_gives_back_every_descriptor_and_signals_nobody),
         T(what_is_saved_is_whole_private_and_appended),
         T(a_save_that_is_not_on_disk_failed),
         T(a_save_stays_in_the_run_directory),

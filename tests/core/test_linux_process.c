@@ -138,6 +138,28 @@ static void identify_notices_a_number_that_was_reused_between_two_calls(void **s
     assert_int_equal(identified(PID).unique, 34);
 }
 
+/* proves: TRK-8 */
+static void a_number_handed_over_during_the_first_look_gives_no_mixture(void **state) {
+    (void)state;
+    pp_proc_info info;
+    script_proc *first = script_process(PID, 1, 33);
+    first->gone = true; /* so that the files of both exist */
+    script_process(PID, 9, 34);
+    first->gone = false;
+    first->handed_over = true;
+    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_E_STALE);
+    assert_int_equal(script_open_count(), 0);
+    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_OK);
+    assert_int_equal(info.id.unique, 34);
+    assert_int_equal(info.id.start, 9);
+}
+
+static void a_foreign_process_is_read_although_it_may_not_be_signalled(void **state) {
+    (void)state;
+    script_process(PID, 1, 33)->foreign = true;
+    assert_known(used(identified(PID), false).cpu_ns, 5000);
+}
+
 /* proves: GRP-10 */
 static void without_pidfs_the_start_token_tells_strangers(void **state) {
     (void)state;
@@ -152,6 +174,7 @@ static void without_pidfs_the_start_token_tells_strangers(void **state) {
     script_process(PID, 101, 34);
     pp_proc_info info;
     assert_int_equal(os.inspect(os.ctx, old, &info, &error), PP_E_STALE);
+    assert_int_equal(script_open_count(), 0); /* a stranger is not held */
 }
 
 /* proves: TRK-8 */
@@ -373,11 +396,11 @@ static void switches_of_ended_threads_stay_in_the_sum(void **state) {
     thread(proc, PID, 11, 1);
     assert_known(used(id, true).voluntary_switches, 61);
     script_numbers("/proc/90000007/task", two, 2); /* a new thread under an old number */
-    thread(proc, PID + 2, 4, 0);
-    assert_known(used(id, true).voluntary_switches, 65);
+    thread(proc, PID + 2, 34, 3);
+    assert_known(used(id, true).voluntary_switches, 95);
     thread(proc, PID + 2, 2, 0); /* and another one between two looks */
-    assert_known(used(id, true).voluntary_switches, 67);
-    assert_known(used(id, true).involuntary_switches, 6);
+    assert_known(used(id, true).voluntary_switches, 97);
+    assert_known(used(id, true).involuntary_switches, 9);
 }
 
 static void a_thread_that_ends_during_the_pass_costs_nothing(void **state) {
@@ -497,6 +520,8 @@ int main(void) {
         T(a_reaped_process_has_vanished),
         T(a_reused_number_is_stale_and_the_newcomer_is_somebody_else),
         T(identify_notices_a_number_that_was_reused_between_two_calls),
+        T(a_number_handed_over_during_the_first_look_gives_no_mixture),
+        T(a_foreign_process_is_read_although_it_may_not_be_signalled),
         T(without_pidfs_the_start_token_tells_strangers),
         T(a_process_that_is_replaced_during_the_read_gives_no_numbers),
         T(a_denied_io_file_leaves_the_other_counters),

@@ -95,8 +95,11 @@ static void set_odd_state(bool odd) {
 static void a_command_finds_what_the_harness_found_and_nothing_of_ours(void **state) {
     char expected[256];
     (void)live_close(state);
+    struct rlimit nofile;
     set_odd_state(true);
     assert_int_equal(live_open(state), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &nofile), 0);
+    assert_int_equal(nofile.rlim_cur, nofile.rlim_max);
     pp_proc_id id = live_again("state");
     const char *output = live_await_output("end\n");
     (void)snprintf(expected, sizeof expected,
@@ -111,7 +114,6 @@ static void a_command_finds_what_the_harness_found_and_nothing_of_ours(void **st
 
     /* And closing gives back what was ours. */
     (void)live_close(state);
-    struct rlimit nofile;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &nofile), 0);
     assert_int_equal(nofile.rlim_cur, ODD_NOFILE);
     assert_int_equal(prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), ODD_SLACK_NS);

@@ -178,6 +178,7 @@ static int fake_pidfd_open(pid_t pid) {
     if (proc == NULL)
         return pid >= SCRIPT_FIRST_PID ? -ESRCH : pp_linux_sys_real.pidfd_open(pid);
     scripted.pidfds++;
+    proc->gone = proc->handed_over;
     return PIDFD + (int)(proc - scripted.procs);
 }
 
@@ -191,6 +192,8 @@ static int fake_pidfd_signal(int pidfd, int number, unsigned flags) {
         return pp_linux_sys_real.pidfd_signal(pidfd, number, flags);
     if (proc->gone)
         return -ESRCH;
+    if (number == 0 && proc->foreign)
+        return -EPERM;
     return number != 0 && proc->signal_errno != 0 ? -proc->signal_errno : 0;
 }
 

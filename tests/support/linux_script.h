@@ -19,6 +19,8 @@ typedef struct script_proc {
     int32_t pgid;
     uint64_t inode;
     bool gone;             /* reaped: descriptors say ESRCH, the number is free */
+    bool foreign;          /* signal 0 says EPERM */
+    bool handed_over;      /* reaped as soon as its pidfd was opened */
     bool gone_after_clock; /* reaped as soon as its CPU clock was read */
     int64_t cpu_ns;
     int cpu_errno;

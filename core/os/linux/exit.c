@@ -106,10 +106,8 @@ pp_status pp__linux_reap(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_reading
     *ret_write_bytes = gain(before, self_written(host));
     *ret_exit = exit;
     pp__linux_forget(host, id);
-    if (host->spawned && pp_proc_id_equal(id, host->leader)) {
-        host->leader_reaped = true;
+    if (host->spawned && pp_proc_id_equal(id, host->leader))
         pp__linux_terminal_back(host);
-    }
     return PP_OK;
 }
 

@@ -118,6 +118,15 @@ static pp_status read_stat(const pp_linux_host *host, const pp_linux_handle *han
     return status;
 }
 
+/* The held descriptors say ESRCH: VANISHED, or STALE if the number lives on. */
+static pp_status gone(pp_linux_host *host, int32_t pid, pp_error *reterr) {
+    pp__linux_handle_drop(host, pid);
+    int fd = open_pidfd(host, pid);
+    pp_status status = fd >= 0 ? PP_E_STALE : PP_E_VANISHED;
+    pp__linux_close(host->sys, &fd);
+    return pp_fail(reterr, status, ESRCH, "validate", "pid %d", pid);
+}
+
 static pp_status fill(pp_linux_host *host, pp_linux_handle *handle, pp_linux_stat *ret_stat,
                       pp_error *reterr) {
     int32_t pid = handle->id.pid;
@@ -143,6 +152,8 @@ static pp_status fill(pp_linux_host *host, pp_linux_handle *handle, pp_linux_sta
     if (status != PP_OK)
         return status;
     int result = check_pidfd(host, handle->pidfd);
+    if (result == -ESRCH)
+        return gone(host, pid, reterr);
     if (result < 0)
         return pp__linux_fail(reterr, result, "pidfd_send_signal", "0");
     handle->id.start = ret_stat->start_ticks;
@@ -166,15 +177,6 @@ static pp_status open_handle(pp_linux_host *host, int32_t pid, pp_linux_handle *
     }
     *ret_handle = handle;
     return PP_OK;
-}
-
-/* The held descriptors say ESRCH: VANISHED, or STALE if the number lives on. */
-static pp_status gone(pp_linux_host *host, int32_t pid, pp_error *reterr) {
-    pp__linux_handle_drop(host, pid);
-    int fd = open_pidfd(host, pid);
-    pp_status status = fd >= 0 ? PP_E_STALE : PP_E_VANISHED;
-    pp__linux_close(host->sys, &fd);
-    return pp_fail(reterr, status, ESRCH, "validate", "pid %d", pid);
 }
 
 pp_status pp__linux_handle_stat(pp_linux_host *host, pp_linux_handle *handle,

@@ -110,7 +110,6 @@ typedef struct pp_linux_host {
     bool channel_watched, channel_wants_writable;
 
     bool spawned;
-    bool leader_reaped;
     pp_proc_id leader;
     int leader_pidfd; /* own copy: still addresses the group after the reap */
     bool lent_terminal;

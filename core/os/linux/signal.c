@@ -47,8 +47,8 @@ static bool is_pinned(const pp_linux_host *host) {
     siginfo_t info;
     struct rusage usage;
     memset(&info, 0, sizeof info);
-    return !host->leader_reaped && host->sys->wait_id(P_PIDFD, host->leader_pidfd, &info,
-                                                      WEXITED | WNOWAIT | WNOHANG, &usage) >= 0;
+    return host->sys->wait_id(P_PIDFD, host->leader_pidfd, &info, WEXITED | WNOWAIT | WNOHANG,
+                              &usage) >= 0;
 }
 
 pp_status pp__linux_signal_group(void *ctx, pp_proc_id leader, int signal_number,
