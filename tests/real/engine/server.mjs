@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small OpenAI-compatible inference server: real tokens of a real engine, one request at a time.
-//   server.mjs --model FILE [--threads N] [--context TOKENS]
+//   server.mjs --model FILE [--threads N] [--context TOKENS]      FILE relative to this one
 // Listens on a free loopback port, which $HOME/endpoint.url names once it answers. SIGTERM ends it.
 import { randomUUID } from "node:crypto";
 import { rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { getLlama } from "node-llama-cpp";
 
@@ -27,7 +28,7 @@ async function openSequence() {
     maxThreads: Number(options.threads),
     logLevel: "error",
   });
-  const model = await llama.loadModel({ modelPath: options.model });
+  const model = await llama.loadModel({ modelPath: fileURLToPath(new URL(options.model, import.meta.url)) });
   const context = await model.createContext({
     contextSize: Number(options.context),
     threads: Number(options.threads),
