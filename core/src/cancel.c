@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The handler writes `first` last, so whoever sees a signal number also sees its time. All three
- * signals are blocked while the handler runs; only lock-free atomics are shared with it. */
+ * signals are blocked while the handler runs; only lock-free atomics are shared with it. One byte
+ * is ever written to the pipe, so writing cannot block. */
 #include "pairperf/cancel.h"
 
 #include <assert.h>
@@ -41,7 +42,7 @@ static pp_status make_pipe(pp_error *reterr) {
     if (pipe(fds) != 0)
         return pp_fail(reterr, PP_E_SYS, errno, "pipe", "cancellation");
     for (int i = 0; i < 2; i++) {
-        if (fcntl(fds[i], F_SETFD, FD_CLOEXEC) != 0 || fcntl(fds[i], F_SETFL, O_NONBLOCK) != 0) {
+        if (fcntl(fds[i], F_SETFD, FD_CLOEXEC) != 0) {
             int failed = errno;
             close(fds[0]);
             close(fds[1]);

@@ -252,9 +252,8 @@ pp_status pp_fs_read(const char *path, size_t max_bytes, char **ret_bytes, size_
         return pp__fs_fail(reterr, errno, "fstat", path);
     if (!S_ISREG(st.st_mode))
         return pp_fail(reterr, PP_E_INVALID, 0, "read", "%s: not a regular file", path);
-    if ((uintmax_t)st.st_size > max_bytes)
-        return pp_fail(reterr, PP_E_NOMEM, 0, "read", "%s: more than %zu bytes", path, max_bytes);
-    return read_all(fd, (size_t)st.st_size, max_bytes, path, ret_bytes, ret_size, reterr);
+    size_t hint = (uintmax_t)st.st_size < max_bytes ? (size_t)st.st_size : max_bytes;
+    return read_all(fd, hint, max_bytes, path, ret_bytes, ret_size, reterr);
 }
 
 pp_status pp_fs_stat(const char *path, bool follow, pp_fs_info *ret_info, pp_error *reterr) {

@@ -122,10 +122,10 @@ static bool read_closing(reader *in, const char *name) {
     return true;
 }
 
-/* UTF-8 of a code point; 0 = not one that XML allows. */
+/* Writes a code point and gives its size; 0 = a control or none. Surrogates come out as bytes that
+ * are not UTF-8, which the whole text is checked for. */
 static size_t put_code_point(unsigned long code, char *out) {
-    if ((code < 0x20 && code != '\t' && code != '\n' && code != '\r') || code > 0x10ffff ||
-        (code >= 0xd800 && code <= 0xdfff))
+    if ((code < 0x20 && code != '\t' && code != '\n' && code != '\r') || code > 0x10ffff)
         return 0;
     if (code < 0x80) {
         out[0] = (char)code;

@@ -138,6 +138,21 @@ static void every_kind_of_change_is_seen(void **state) {
     assert_non_null(strstr(differences(&before, &after), "sha256 size type uid"));
 }
 
+/* proves: GUARD-3 */
+static void facts_on_one_side_only_are_differences(void **state) {
+    (void)state;
+    pp_guard_snapshot few = { .fields = { { .name = "b" }, { .name = "c" } }, .count = 2 };
+    pp_guard_snapshot more = {
+        .fields = { { .name = "a" }, { .name = "b" }, { .name = "c" }, { .name = "d" } },
+        .count = 4,
+    };
+    pp_guard_snapshot a = few, b = more;
+    assert_string_equal(differences(&a, &b), "a d");
+    a = more;
+    b = few;
+    assert_string_equal(differences(&a, &b), "a d");
+}
+
 /* proves: GUARD-5 */
 static void access_and_change_times_do_not_count(void **state) {
     (void)state;
@@ -254,6 +269,7 @@ int main(void) {
         cmocka_unit_test(a_file_is_metadata_and_digest),
         cmocka_unit_test(a_link_is_target_and_referent),
         cmocka_unit_test(every_kind_of_change_is_seen),
+        cmocka_unit_test(facts_on_one_side_only_are_differences),
         cmocka_unit_test(access_and_change_times_do_not_count),
         cmocka_unit_test(what_cannot_be_compared_is_no_snapshot),
         cmocka_unit_test(the_kernel_is_asked_about_the_nearest_existing_parent),

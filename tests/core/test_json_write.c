@@ -190,6 +190,20 @@ static void an_inner_object_does_not_disturb_the_outer_order(void **state) {
     expect(&json, "{\"m\":{\"zzzzzzzz\":null},\"n\":null}");
 }
 
+static void closed_objects_leave_no_memory_behind(void **state) {
+    (void)state;
+    pp_json json = { 0 };
+    pp_json_begin_array(&json);
+    for (int i = 0; i < 1000; i++) {
+        pp_json_begin_object(&json);
+        pp_json_key(&json, "key");
+        pp_json_null(&json);
+        pp_json_end_object(&json);
+        assert_int_equal(json.keys.size, 0);
+    }
+    pp_json_done(&json);
+}
+
 static void misplaced_parts_are_refused(void **state) {
     (void)state;
     pp_json json = { 0 };
@@ -264,6 +278,7 @@ int main(void) {
         cmocka_unit_test(utf8_is_judged_strictly),
         cmocka_unit_test(keys_must_ascend),
         cmocka_unit_test(an_inner_object_does_not_disturb_the_outer_order),
+        cmocka_unit_test(closed_objects_leave_no_memory_behind),
         cmocka_unit_test(misplaced_parts_are_refused),
         cmocka_unit_test(the_depth_is_bounded),
         cmocka_unit_test(nothing_is_written_after_an_error),

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,7 +36,11 @@ static void deep_trees_cost_no_descriptors(void **state) {
     (void)state;
     char path[2048] = "deep";
     scratch_mkdir(path, 0755);
-    enum { DEPTH = 500 };
+    enum { DEPTH = 500, DESCRIPTORS = 64 };
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = DESCRIPTORS;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     for (int i = 0; i < DEPTH; i++) {
         strcat(path, "/d");
         scratch_mkdir(path, 0755);
