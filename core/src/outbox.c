@@ -73,14 +73,24 @@ void pp__outbox_ack(pp_outbox *box, uint64_t seq) {
     box->count -= gone;
 }
 
+/* Gives the room of what was sent back, not for every few bytes. */
+static void compact(pp_outbox *box) {
+    if (box->sent < box->wire.size / 2)
+        return;
+    pp_buffer_consume(&box->wire, box->sent);
+    box->sent = 0;
+}
+
 pp_status pp__outbox_flush(pp_outbox *box, pp_os *os, pp_error *reterr) {
     while (box->sent < box->wire.size) {
         size_t sent = 0;
         pp_error error = { 0 };
         pp_status status = os->channel_send(os->ctx, box->wire.bytes + box->sent,
                                             box->wire.size - box->sent, &sent, &error);
-        if (status == PP_E_AGAIN)
+        if (status == PP_E_AGAIN) {
+            compact(box);
             return PP_OK;
+        }
         if (status != PP_OK)
             return pp_fail(reterr, status, error.sys_errno, error.op, "%s", error.detail);
         box->sent += sent;

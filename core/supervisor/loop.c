@@ -29,10 +29,16 @@ static void harness_is_gone(pp_loop *loop) {
 static bool flush(pp_loop *loop) {
     pp_error error = { 0 };
 
-    if (loop->harness_gone || pp__outbox_flush(&loop->out, loop->os, &error) == PP_OK)
+    if (loop->harness_gone)
         return true;
-    harness_is_gone(loop);
-    return false;
+    pp_status status = pp__outbox_flush(&loop->out, loop->os, &error);
+    if (status == PP_OK && loop->out.wire.size == 0) { /* never two of the same on their way */
+        pp__loop_tell_output(loop);
+        status = pp__outbox_flush(&loop->out, loop->os, &error);
+    }
+    if (status != PP_OK)
+        harness_is_gone(loop);
+    return status == PP_OK;
 }
 
 static bool is_over(const pp_loop *loop) {
@@ -103,7 +109,7 @@ static pp_status run(pp_loop *loop, pp_error *reterr) {
         if (status != PP_OK)
             return status;
         if (events.output_readable)
-            pp__loop_output(loop);
+            pp__loop_drain(loop);
         if (events.channel_readable) {
             status = receive(loop, reterr);
             if (status != PP_OK)

@@ -40,6 +40,9 @@ typedef struct pp_loop {
     pp_frame frame;   /* the one being taken */
     pp_frame scratch; /* failures of discoveries between frames */
 
+    pp_output_state output;
+    bool output_untold;
+
     int64_t spawned_ns;
     int64_t next_track_ns;
     pp_window_plan window;
@@ -60,8 +63,10 @@ typedef struct pp_loop {
 pp_status pp__loop_serve(pp_loop *loop, pp_error *reterr);
 /* Queues an event; fields of `event` besides seq and now are the caller's. */
 void pp__loop_event(pp_loop *loop, pp_event event);
-/* Queues the state of captured output when it changed. */
-void pp__loop_output(pp_loop *loop);
+/* Reads what captured pipes hold. */
+void pp__loop_drain(pp_loop *loop);
+/* Queues the state of captured output when it was read since it was last told. */
+void pp__loop_tell_output(pp_loop *loop);
 
 /* watch.c: exits, adopted children, frames */
 void pp__loop_observe(pp_loop *loop);

@@ -21,12 +21,20 @@ void pp__loop_event(pp_loop *loop, pp_event event) {
     pp_json_done(&json);
 }
 
-void pp__loop_output(pp_loop *loop) {
-    pp_output_state state = { 0 };
+void pp__loop_drain(pp_loop *loop) {
     pp_error error = { 0 };
 
-    if (loop->os->drain_output(loop->os->ctx, &state, &error) != PP_OK)
-        state.failure = error.status;
+    if (loop->os->drain_output(loop->os->ctx, &loop->output, &error) != PP_OK)
+        loop->output.failure = error.status;
+    loop->output_untold = true;
+}
+
+void pp__loop_tell_output(pp_loop *loop) {
+    pp_output_state state = loop->output;
+
+    if (!loop->output_untold)
+        return;
+    loop->output_untold = false;
     size_t start = pp_message_begin(&loop->out.wire, PP_MSG_OUTPUT, 0);
     pp_put_u64(&loop->out.wire, state.stdout_bytes);
     pp_put_u64(&loop->out.wire, state.stderr_bytes);

@@ -160,7 +160,8 @@ static void reap_leader(pp_loop *loop) {
     pp_error error = { 0 };
     pp_proc_info info = { .id = loop->leader, .pgid = loop->leader.pid };
 
-    pp__loop_output(loop);
+    pp__loop_drain(loop);
+    pp__loop_tell_output(loop);
     if (pp_tree_reap(&loop->tree, loop->leader, &exit, &error) != PP_OK) {
         loop->leader_state = PP_LEADER_LOST;
         pp__loop_event(loop, (pp_event){ .kind = "leader_reaped_elsewhere", .error = &error });

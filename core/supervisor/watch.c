@@ -14,7 +14,8 @@ static void leader_exited(pp_loop *loop) {
     pp_proc_info info = { .id = loop->leader, .pgid = loop->leader.pid };
     pp__loop_event(
         loop, (pp_event){ .kind = "leader_exited", .info = &info, .exit = &loop->leader_exit });
-    pp__loop_output(loop);
+    pp__loop_drain(loop);
+    pp__loop_tell_output(loop);
     size_t start = pp_message_begin(&loop->out.wire, PP_MSG_EXITED, 0);
     pp__put_exit(&loop->out.wire, &loop->leader_exit);
     pp_message_end(&loop->out.wire, start);

@@ -393,6 +393,31 @@ static void captured_output_is_told_when_it_comes(void **state) {
     assert_false(h->told_output.stderr_truncated);
 }
 
+static void output_comes_again(fake_os *fake) {
+    fake_harness *h = fake_harness_of(fake);
+    h->output.stdout_bytes++;
+    h->output_changed = true;
+    if (h->output.stdout_bytes < 1000)
+        fake_after(fake, MS, output_comes_again);
+}
+
+static void harness_reads_again(fake_os *fake) {
+    fake_harness_of(fake)->send_max = 0;
+}
+
+/* proves: SMP-7 (B18) */
+static void output_without_end_does_not_pile_up_for_a_harness_that_does_not_read(void **state) {
+    fake_harness *h = *state;
+    fake_spawn(h);
+    h->send_max = SIZE_MAX;
+    fake_after(&h->fake, MS, output_comes_again);
+    fake_after(&h->fake, 2 * S, harness_reads_again);
+    fake_after(&h->fake, 3 * S, harness_dies);
+    assert_int_equal(run(h), PP_OK);
+    assert_int_equal(h->told_output.stdout_bytes, 1000);
+    assert_in_range(h->heard[PP_MSG_OUTPUT], 1, 2);
+}
+
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -420,6 +445,7 @@ int main(void) {
         T(a_host_that_cannot_wait_still_ends_the_tree),
         T(a_second_stop_changes_nothing),
         T(captured_output_is_told_when_it_comes),
+        T(output_without_end_does_not_pile_up_for_a_harness_that_does_not_read),
     };
     return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
 }

@@ -89,6 +89,49 @@ static void a_slow_channel_gets_every_byte_once_and_in_order(void **state) {
     fake_harness_done(&harness);
 }
 
+static pp_status (*real_send)(void *, const void *, size_t, size_t *, pp_error *);
+static bool has_room;
+
+/* Takes one piece, then none until there is room again. */
+static pp_status send_one_piece(void *ctx, const void *bytes, size_t size, size_t *ret_sent,
+                                pp_error *reterr) {
+    if (!has_room)
+        return pp_fail(reterr, PP_E_AGAIN, 0, "send", "full");
+    has_room = false;
+    return real_send(ctx, bytes, size, ret_sent, reterr);
+}
+
+static void a_channel_that_is_never_empty_does_not_grow_the_box(void **state) {
+    (void)state;
+    fake_harness harness;
+    pp_outbox box = { 0 };
+    pp_buffer all = { 0 };
+    fake_harness_init(&harness, true);
+    real_send = harness.fake.os.channel_send;
+    harness.fake.os.channel_send = send_one_piece;
+    harness.send_max = 29; /* of each message, which is as long */
+    put(&box, PP_MSG_EVENT, "01234567890");
+    pp_buffer_add(&all, box.wire.bytes, box.wire.size);
+    for (int i = 0; i < 1000; i++) {
+        size_t before = box.wire.size;
+        put(&box, PP_MSG_EVENT, "0123456789");
+        pp_buffer_add(&all, box.wire.bytes + before, box.wire.size - before);
+        has_room = true;
+        assert_int_equal(pp__outbox_flush(&box, &harness.fake.os, NULL), PP_OK);
+        assert_true(box.wire.size > 0);
+    }
+    assert_true(box.wire.capacity < 1000);
+    while (box.wire.size > 0) {
+        has_room = true;
+        assert_int_equal(pp__outbox_flush(&box, &harness.fake.os, NULL), PP_OK);
+    }
+    assert_int_equal(harness.from_us.size, all.size);
+    assert_memory_equal(harness.from_us.bytes, all.bytes, all.size);
+    pp_buffer_done(&all);
+    pp__outbox_done(&box);
+    fake_harness_done(&harness);
+}
+
 /* proves: CAN-5 */
 static void what_was_not_acknowledged_is_saved_by_kind_when_the_harness_is_gone(void **state) {
     (void)state;
@@ -159,6 +202,7 @@ int main(void) {
         cmocka_unit_test(a_record_travels_as_its_line_with_the_head_in_front),
         cmocka_unit_test(an_acknowledgement_forgets_what_it_names_and_nothing_later),
         cmocka_unit_test(a_slow_channel_gets_every_byte_once_and_in_order),
+        cmocka_unit_test(a_channel_that_is_never_empty_does_not_grow_the_box),
         cmocka_unit_test(what_was_not_acknowledged_is_saved_by_kind_when_the_harness_is_gone),
         cmocka_unit_test(a_record_that_could_not_be_saved_is_not_forgotten),
         cmocka_unit_test(unsent_and_unacknowledged_bytes_both_fill_the_box),

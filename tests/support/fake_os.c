@@ -128,9 +128,14 @@ void fake_rule_add(fake_os *fake, fake_rule rule) {
 }
 
 void fake_after(fake_os *fake, int64_t in_ns, fake_change change) {
-    assert_in_range(fake->timer_count, 0, FAKE_MAX_TIMERS - 1);
-    fake->timers[fake->timer_count].t_ns = fake->t_ns + in_ns;
-    fake->timers[fake->timer_count++].change = change;
+    size_t at = 0;
+
+    while (at < fake->timer_count && fake->timers[at].t_ns != INT64_MAX)
+        at++;
+    assert_in_range(at, 0, FAKE_MAX_TIMERS - 1);
+    fake->timers[at].t_ns = fake->t_ns + in_ns;
+    fake->timers[at].change = change;
+    fake->timer_count += at == fake->timer_count;
 }
 
 static void note(fake_os *fake, fake_deed_kind kind, int32_t pid, int signal_number) {
