@@ -14,7 +14,7 @@ local session = require "pairperf.session"
 local M = {}
 
 local function usage_error(err)
-  io.stderr:write("pairperf-lua: ", errors.is(err) and err.detail or tostring(err), "\n")
+  io.stderr:write("pairperf-lua: ", errors.text(err), "\n")
   return exit_status.USAGE
 end
 
@@ -41,7 +41,7 @@ local function parse(suite, args)
   if parsed and #parsed.rest > 0 then
     return errors.fail(
       "invalid",
-      "options",
+      "",
       ("'-- %s': a session takes no command"):format(parsed.rest[1])
     )
   end

@@ -94,7 +94,7 @@ end
 local function print_guard(draft)
   for _, path in ipairs(draft.guard_paths) do
     local snapshot = core.guard.snapshot(path)
-    local state = snapshot and (snapshot.state or "present") or "unreadable"
+    local state = snapshot and snapshot.type or "unreadable"
     print(
       ("guard: %s is %s, its directory is %s"):format(
         path,

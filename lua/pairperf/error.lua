@@ -39,4 +39,19 @@ function M.is_cancelled(value)
   return M.is(value) and value.code == "cancelled"
 end
 
+--- What a person reads: a refusal or a bad value speaks for itself, other failures name their kind.
+---@return string
+function M.text(value)
+  if not M.is(value) or not (value.code == "invalid" or value.code == "refused") then
+    return tostring(value)
+  end
+  return value.op == "" and value.detail or value.op .. ": " .. value.detail
+end
+
+--- The same inside a sentence that names the step already: what it was about and why.
+---@return string
+function M.reason(value)
+  return value.errno and value.detail .. ": " .. value.errno or value.detail
+end
+
 return M

@@ -96,7 +96,7 @@ function M.main(args)
     hook, err = M.load(wanted.path, wanted.name)
   end
   if not hook then
-    io.stderr:write("pairperf-lua: ", tostring(err), "\n")
+    io.stderr:write("pairperf-lua: ", errors.text(err), "\n")
     return EXIT_USAGE
   end
   core.cancel.install()

@@ -91,7 +91,7 @@ end
 
 function Hook:describe(words)
   local where = self.plan.dir
-  return ("%s '%s' %s (output in %s)"):format(self.plan.kind, self.command.text, words, where)
+  return ("%s '%s': %s (output in %s)"):format(self.plan.kind, self.command.text, words, where)
 end
 
 local function first_problem(self, state, verdict)

@@ -14,7 +14,7 @@ local script = require "pairperf.script"
 local waiting = require "pairperf.waiting"
 
 local function complain(value, status)
-  io.stderr:write("pairperf-lua: ", tostring(value), "\n")
+  io.stderr:write("pairperf-lua: ", errors.text(value), "\n")
   return status
 end
 
@@ -49,13 +49,13 @@ local function find_script(word)
   if not word then
     return errors.fail(
       "invalid",
-      "usage",
+      "",
       "name a script first: pairperf-lua SCRIPT [options]; --help tells more"
     )
   elseif word:sub(1, 1) == "-" then
     return errors.fail(
       "invalid",
-      "usage",
+      "",
       ("'%s' comes too early: the script is the first word"):format(word)
     )
   end

@@ -174,7 +174,7 @@ function M.bind(entries, args)
   while args[i] and args[i] ~= "--" do
     local word, taken = bind_one(entries, index, seen, args, i)
     if not word then
-      return errors.fail("invalid", "options", taken --[[@as string]])
+      return errors.fail("invalid", "", taken --[[@as string]])
     end
     bound[#bound + 1] = word
     i = i + taken
@@ -265,7 +265,7 @@ function M.parse(entries, args)
   end
   local ok, found = new_parser(entries, {}):pparse(bound)
   if not ok then
-    return errors.fail("invalid", "options", (found:gsub("%s*\n%s*", " ")))
+    return errors.fail("invalid", "", (found:gsub("%s*\n%s*", " ")))
   end
   local parsed = { values = {}, origin = {}, rest = rest, entries = entries }
   for _, entry in ipairs(entries) do

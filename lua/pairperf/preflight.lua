@@ -3,6 +3,7 @@
 --- refused one ends a session (exit status 2) and is shown by --dry-run.
 local command = require "pairperf.command"
 local core = require "pairperf.core"
+local errors = require "pairperf.error"
 local guarding = require "pairperf.guarding"
 local readiness = require "pairperf.readiness"
 local units = require "pairperf.units"
@@ -44,7 +45,7 @@ local function check_variants(draft)
     local variant, err = variants.resolve(name, draft.values, core.process.system())
     draft.variants[name] = variant
     if not variant then
-      add(draft, "refused", err.op .. ": " .. err.detail)
+      add(draft, "refused", errors.text(err))
     end
   end
   if draft.values.single and draft.values.candidate then
@@ -92,7 +93,7 @@ local function resolve_command(draft, scenario, field, option)
   end
   local resolved, err = command.resolve("option '--" .. option .. "'", spec, scenario.source)
   if not resolved then
-    add(draft, "refused", err.op .. ": " .. err.detail)
+    add(draft, "refused", errors.text(err))
   end
   return resolved
 end
@@ -104,7 +105,7 @@ local function resolve_ready(draft, scenario)
   end
   local parsed, err = readiness.parse(ready, scenario.source)
   if not parsed then
-    add(draft, "refused", err.op .. ": " .. err.detail)
+    add(draft, "refused", errors.text(err))
   end
   return parsed
 end
@@ -144,7 +145,7 @@ local function check_template(draft)
   local checked, err = core.template.check(template)
   draft.template = checked
   if not checked then
-    add(draft, "refused", ("option '--template': '%s': %s"):format(template, tostring(err)))
+    add(draft, "refused", ("option '--template': '%s': %s"):format(template, errors.reason(err)))
   end
 end
 
@@ -284,7 +285,7 @@ local function check_environment(draft)
       }
     end
     if not ok then
-      add(draft, "refused", ("environment of the %s: %s"):format(name, tostring(err)))
+      add(draft, "refused", ("environment of the %s: %s"):format(name, errors.reason(err)))
     end
   end
 end

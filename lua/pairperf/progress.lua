@@ -3,6 +3,7 @@
 --- terminal, plain lines elsewhere, JSON lines, or nothing. A failed write never fails a run.
 local core = require "pairperf.core"
 local plan = require "pairperf.plan"
+local report_table = require "pairperf.report_table"
 local units = require "pairperf.units"
 
 local M = {}
@@ -70,7 +71,7 @@ local function live_text(self, run)
 end
 
 function Progress:starting(slot)
-  self.slot, self.live, self.step = slot, nil, nil
+  self.slot, self.live = slot, nil
   local name = ("run %d of %d: %s, %s"):format(
     slot.slot + 1,
     self.total,
@@ -91,16 +92,13 @@ function Progress:starting(slot)
   end
 end
 
---- A new step of a run.
-function Progress:phase(_, step)
-  if step == self.step then
-    return
-  end
-  self.step = step
+--- A new phase of the run that was started last.
+---@param phase string
+function Progress:phase(phase)
   if self.mode == "plain" then
-    say(self, "  " .. step)
+    say(self, "  " .. phase)
   elseif self.mode == "json" then
-    json_line { event = "phase", run = self.slot.slot + 1, phase = step }
+    json_line { event = "phase", run = self.slot.slot + 1, phase = phase }
   end
 end
 
@@ -159,29 +157,33 @@ function Progress:finished(run)
   end
 end
 
---- The last words of a session.
-function Progress:closing(session, status)
+--- The last words of a session: what was skipped, the comparison, where the report is.
+---@param session pairperf.Session
+---@param status integer
+---@param report table? as written; nil when it could not be
+function Progress:closing(session, status, report)
+  local without = session.outcome.failed_runs
   if self.mode == "json" then
     json_line {
       event = "session",
       output = session.output,
       exit_status = status,
-      failed_or_skipped = session.outcome.failed_runs,
+      failed_or_skipped = without,
       stopped = session.stopped,
     }
+    return
+  elseif self.mode == "quiet" then
     return
   end
   if session.stopped then
     say(self, "remaining runs skipped: " .. session.stopped)
   end
-  say(
-    self,
-    ("%d of %d runs without success; report: %s/report.md"):format(
-      session.outcome.failed_runs,
-      self.total,
-      session.output
-    )
-  )
+  if report then
+    io.stdout:write(report_table.render(report), "\n")
+    io.stdout:flush()
+  end
+  local words = "%d of %d runs successful; report: %s/report.md; exit status %d"
+  say(self, words:format(self.total - without, self.total, session.output, status))
 end
 
 return M

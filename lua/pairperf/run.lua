@@ -177,6 +177,7 @@ function Run:start_hook()
     return nil, ("'%s' could not be started: %s"):format(command.text, tostring(err))
   end
   self.hook = hook
+  self.session.progress:phase("hook " .. command.text)
   return true
 end
 
@@ -218,6 +219,9 @@ function Run:pass_time(seconds, phase)
 end
 
 function Run:become_ready()
+  if self.scenario.ready then
+    self.session.progress:phase "waiting until ready"
+  end
   local ready, problem = readiness.await(self)
   if not ready then
     return nil, problem
@@ -227,12 +231,14 @@ function Run:become_ready()
 end
 
 function Run:warm_up()
+  self.session.progress:phase("warm-up, " .. units.format_seconds(self.scenario.warmup_s))
   self.events:add("warmup_started", { duration_ns = units.ns(self.scenario.warmup_s) })
   return self:pass_time(self.scenario.warmup_s, "warm-up")
 end
 
 function Run:sample()
   local scenario = self.scenario
+  self.session.progress:phase("sampling, " .. units.format_seconds(scenario.duration_s))
   self.events:add("sampling_started", { duration_ns = units.ns(scenario.duration_s) })
   local began_ns = core.clock.now()
   local window, err = self.app:sample(
@@ -271,6 +277,7 @@ function Run:check()
     return nil, "not run: the application was gone: " .. ending
   end
   self.checked = true
+  self.session.progress:phase("check " .. command.text)
   local ok, err, halt = hooks.check(
     command,
     self:hook_plan "check",
@@ -319,7 +326,10 @@ local function guard_after(run)
     return run:fail("guard", problem, true)
   end
   local changed, fields = guarding.changes(paths, run.before, after)
-  run.events:add("guard_after", { snapshots = after, changed = changed ~= nil, fields = fields })
+  run.events:add(
+    "guard_after",
+    { snapshots = after, changed = changed ~= nil, fields = core.json.array(fields) }
+  )
   if changed then
     run:fail(
       "guard",
@@ -388,7 +398,6 @@ end
 local function go_through(run)
   for _, step in ipairs(STEPS) do
     run.step = step[1]
-    run.session.progress:phase(run, step[1])
     local cancelled = waiting.cancelled()
     if cancelled then
       return nil, cancelled
@@ -411,9 +420,9 @@ local function note_raised(run, raised)
 end
 
 local function shut_down(run)
+  run.session.progress:phase "shutdown"
   for _, step in ipairs(SHUTDOWN) do
     run.step = step[1]
-    run.session.progress:phase(run, "shutdown")
     local ok, raised = xpcall(step[2], waiting.caught, run)
     if not ok then
       note_raised(run, raised)

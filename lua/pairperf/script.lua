@@ -40,7 +40,7 @@ local function read_file(path)
     file:close()
   end
   if not source then
-    return errors.fail("invalid", path, message or "not a readable file")
+    return errors.fail("invalid", "", message or path .. ": not a readable file")
   end
   return source
 end
@@ -73,6 +73,24 @@ function M.find(word)
   end
   local absolute = word:sub(1, 1) == "/" and word or core.fs.getcwd() .. "/" .. word
   return { path = word, source = source, chunk = "@" .. word, absolute = absolute }
+end
+
+-- A cancellation goes through a script's pcall: a script cannot swallow it.
+local function pass_on(ok, err, ...)
+  if not ok and errors.is_cancelled(err) then
+    error(err, 0)
+  end
+  return ok, err, ...
+end
+
+local function guarded_pcall(f, ...)
+  return pass_on(pcall(f, ...))
+end
+
+local function guarded_xpcall(f, handler, ...)
+  return pass_on(xpcall(f, function(err)
+    return errors.is_cancelled(err) and err or handler(err)
+  end, ...))
 end
 
 local function guarded()
@@ -111,6 +129,7 @@ local function guarded()
   } do
     environment[name] = _G[name]
   end
+  environment.pcall, environment.xpcall = guarded_pcall, guarded_xpcall
   environment.pairperf = require "pairperf"
   environment._G = environment
   return setmetatable(environment, {

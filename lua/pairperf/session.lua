@@ -362,7 +362,7 @@ local function close(session)
   outcome.decisions = written and written.gate_decisions
   local status = exit_status.decide(outcome)
   session.log:line(("session finished with exit status %d"):format(status))
-  session.progress:closing(session, status)
+  session.progress:closing(session, status, written)
   return status
 end
 

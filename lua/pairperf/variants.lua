@@ -87,7 +87,7 @@ function M.resolve(name, values, system)
   local relative = values[name .. "-executable"] or values.executable
   local found, err = core.sandbox.executable(absolute(artifact), { executable = relative })
   if not found then
-    return errors.fail("refused", "option '--" .. name .. "'", tostring(err))
+    return errors.fail("refused", "option '--" .. name .. "'", errors.reason(err))
   end
   local ok, failure = core.fs.access_exec(found.path)
   if not ok then

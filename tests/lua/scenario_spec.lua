@@ -92,6 +92,20 @@ describe("a script", function()
     )
   end)
 
+  -- proves: CAN-1
+  it("cannot swallow a cancellation with pcall or xpcall", function()
+    local core = require "pairperf.core"
+    core.cancelled = core.error.new { code = "cancelled", op = "cancelled", detail = "by SIGINT" }
+    local raise = 'local function stop() error(require("pairperf.core").cancelled, 0) end\n'
+    for _, call in ipairs { "pcall(stop)", "xpcall(stop, function() return 1 end)" } do
+      local ok, err = run(raise .. call .. "\nreturn 1")
+      assert.is_false(ok)
+      assert.equal("cancelled", err.code)
+    end
+    local ok, caught, value = run "return select(2, pcall(error, 'other', 0))"
+    assert.same({ true, "other" }, { ok, caught, value })
+  end)
+
   it("with a syntax error is refused with file and line", function()
     local chunk, err = script.load { source = "x = = 1", chunk = "@some.lua" }
     assert.is_nil(chunk)

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Applications that fail, at every step, and what is left of them.
+# proves: RUN-1 RUN-5 CAN-2 CAN-3 PLAN-3 REP-1 GUARD-1 GUARD-2 GUARD-3 GUARD-6
+# shellcheck source=tests/support/cli.sh
+. "$(dirname "$0")/../support/cli.sh"
+
+script stubborn <<'APP'
+trap '' TERM
+while :; do sleep 0.02; done
+APP
+one stubborn kill --quit-timeout 500ms
+point "an application that ignores SIGTERM is ended by SIGKILL and fails" failed_at quit
+point "  said so" reason "SIGKILL"
+point "  nothing is left" nothing_runs
+
+script mayfly <<'APP'
+sleep 0.2
+APP
+quick=(--warmup 2s --duration 200ms)
+one mayfly warm_up
+point "an application that dies in warm-up fails there" failed_at warmup
+point "  with its age and ending" reason "ended by itself after 0.*exit status 0"
+quick=(--warmup 0 --duration 2s)
+one mayfly sampling
+point "an application that dies in sampling fails there" failed_at sampling
+point "  what was sampled is kept" test -s "$out/overview/run-01/samples.jsonl"
+point "  and parses" evidence_parses
+quick=(--warmup 50ms --duration 200ms)
+
+script at_once <<'APP'
+exit 4
+APP
+one at_once exits --ready file:never
+point "an application that exits at once fails while awaited" failed_at ready
+point "  with its status" reason "exit status 4"
+
+one app never --ready file:never --ready-timeout 300ms
+point "an application that never becomes ready fails" failed_at ready
+point "  with the last answer" reason "last answer: no file: ENOENT"
+one app says_yes --ready "cmd:/usr/bin/test -s ready"
+point "a command can tell readiness" status_is 0
+one app says_no --ready "cmd:/bin/false" --ready-timeout 300ms
+point "a command that never says yes: its last status is named" reason "last answer: exit status 1"
+one app says_nothing --ready "cmd:/bin/sleep 60" --ready-timeout 300ms
+point "a command that does not end: said so" reason "last answer: still running"
+point "  nothing is left" nothing_runs
+
+script daemon <<'APP'
+trap 'exit 0' TERM
+setsid sleep 60 >/dev/null 2>&1 &
+while :; do sleep 0.02; done
+APP
+start daemon --single --baseline "$scratch/daemon" --repetitions 2 "${quick[@]}" --quit-timeout 500ms
+point "an application that leaves a daemon behind fails" failed_at quit
+point "  the daemon is listed with pid and start" reason "left running: pid [0-9]* start [0-9]*"
+point "  with the advice to check both" reason "check pid and start token"
+point "  and every further run is skipped" in_run 02 skipped
+for pid in $(left_running); do
+    kill -KILL "$pid"
+done
+one daemon reaped --quit-timeout 500ms --reap-escapees
+point "--reap-escapees ends what left the group" nothing_runs
+
+printf '#!/no/interpreter\n' >"$scratch/broken"
+chmod +x "$scratch/broken"
+one broken broken
+point "an application that cannot be executed fails at launch" failed_at launch
+point "  with the failing call" reason "execve.*ENOENT"
+
+# The guard, on a path of our own.
+guarded=$scratch/guarded
+script writes <<'APP'
+trap 'exit 0' TERM
+echo changed >>"$1"
+while :; do sleep 0.02; done
+APP
+echo original >"$guarded"
+start guard --single --baseline "$scratch/writes" --repetitions 2 "${quick[@]}" \
+    --guard-path "$guarded" --app-arg "$guarded"
+point "a changed guarded path fails the run" failed_at guard
+point "  its fields are named" reason "guarded: .*sha256"
+point "  every further run is skipped" in_run 02 skipped
+point "  nothing was restored" grep -q changed "$guarded"
+"$lua" overview --single --baseline "$scratch/app" --output "$scratch/none" --authorize-launch \
+    --guard-path "$guarded" >"$scratch/output" 2>&1
+status=$?
+point "a writable guarded directory is refused" status_is 2
+point "  the ways on are printed" said "--allow-system-launcher-write: a write becomes possible"
+point "  nothing is created" test ! -e "$scratch/none"
+finish
