@@ -154,7 +154,7 @@ local function await_ready(settings)
   elseif err.code == "timeout" then
     return nil, "the endpoint was not ready in time; last answer: " .. tostring(last)
   end
-  return nil, "told to stop before the endpoint was ready: " .. tostring(err)
+  return nil, "told to stop before the endpoint was ready"
 end
 
 local function new_counts()
