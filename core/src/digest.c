@@ -76,22 +76,24 @@ pp_status pp_digest_bytes(pp_digest *digest, const void *bytes, size_t size,
     return finish(digest, ret_hex, reterr);
 }
 
-static pp_status read_through(pp_digest *digest, int fd, const char *name, uint64_t *ret_size,
-                              pp_error *reterr) {
+/* Hashes what there is up to `size` bytes; whether that was all, fstat tells afterwards. */
+static pp_status read_through(pp_digest *digest, int fd, uint64_t size, const char *name,
+                              uint64_t *ret_read, pp_error *reterr) {
     uint64_t total = 0;
-    for (;;) {
+    while (total < size) {
+        uint64_t left = size - total;
+        size_t wanted = left < BUFFER_SIZE ? (size_t)left : BUFFER_SIZE;
         size_t got;
-        pp_status status =
-            pp__fs_read_up_to(fd, digest->buffer, sizeof digest->buffer, name, &got, reterr);
+        pp_status status = pp__fs_read_up_to(fd, digest->buffer, wanted, name, &got, reterr);
         if (status != PP_OK)
             return status;
         if (!EVP_DigestUpdate(digest->context, digest->buffer, got))
             return crypto_failed(reterr);
         total += got;
-        if (got < sizeof digest->buffer)
+        if (got < wanted)
             break;
     }
-    *ret_size = total;
+    *ret_read = total;
     return PP_OK;
 }
 
@@ -105,7 +107,7 @@ pp_status pp_digest_fd(pp_digest *digest, int fd, const char *name, uint64_t *re
     uint64_t size = 0;
     pp_status status = begin(digest, reterr);
     if (status == PP_OK)
-        status = read_through(digest, fd, name, &size, reterr);
+        status = read_through(digest, fd, (uint64_t)before.st_size, name, &size, reterr);
     if (status != PP_OK)
         return status;
     if (fstat(fd, &after) != 0)

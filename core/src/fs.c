@@ -100,7 +100,7 @@ char *pp__fs_join(const char *directory, const char *name) {
     char *joined = malloc(directory_size + name_size + 2);
     if (!joined)
         return NULL;
-    memcpy(joined, directory, directory_size);
+    memcpy(joined, directory, directory_size + 1);
     joined[directory_size] = '/';
     memcpy(joined + directory_size + 1, name, name_size + 1);
     return joined;

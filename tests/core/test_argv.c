@@ -90,7 +90,7 @@ static void an_open_quote_is_refused_with_its_position(void **state) {
 static void the_most_words_a_text_can_hold_fit(void **state) {
     (void)state;
     enum { WORDS = 5000 };
-    char *text = malloc(2 * WORDS);
+    char *text = malloc((size_t)2 * WORDS);
     for (size_t i = 0; i < WORDS; i++)
         memcpy(text + 2 * i, "x ", 2);
     text[2 * WORDS - 1] = '\0';
