@@ -24,7 +24,7 @@ debian_packages() {
         echo libssl-dev libcurl4-openssl-dev libjansson-dev libjs-dygraphs
         ;;
     demo) echo libmicrohttpd-dev ;;
-    test) echo libmicrohttpd-dev libcmocka-dev lua-busted perl procps ;;
+    test) echo libmicrohttpd-dev libcmocka-dev lua-busted perl procps curl jq ;;
     lint) echo libmicrohttpd-dev libcmocka-dev clang clang-tidy clang-format cppcheck lua-check shellcheck ;;
     real) echo libmicrohttpd-dev chromium xvfb stress-ng slurmctld slurmd slurm-client munge ;;
     bench) echo stress-ng ;;
