@@ -32,12 +32,20 @@ local CONDITIONS = {
   ["hook-output"] = true,
 }
 
+--- The conditions of use, one text each.
+---@return string[]
+function M.conditions()
+  local texts = {}
+  for _, caveat in ipairs(caveats.LIST) do
+    texts[#texts + 1] = CONDITIONS[caveat[1]] and caveat[2] or nil
+  end
+  return texts
+end
+
 local function caveat_lines()
   local lines = { " -" .. wrap(caveats.ISOLATION, "   "):sub(3) }
-  for _, caveat in ipairs(caveats.LIST) do
-    if CONDITIONS[caveat[1]] then
-      lines[#lines + 1] = " -" .. wrap(caveat[2], "   "):sub(3)
-    end
+  for _, text in ipairs(M.conditions()) do
+    lines[#lines + 1] = " -" .. wrap(text, "   "):sub(3)
   end
   return table.concat(lines, "\n")
 end
@@ -60,22 +68,24 @@ function M.session(suite, entries)
   }) .. "\n\n" .. epilog()
 end
 
+M.USAGE = {
+  "pairperf-lua SCRIPT [options]",
+  "pairperf-lua SCRIPT --help",
+  "pairperf-lua --list | --version | --help",
+  "pairperf-lua --run-hook FILE [NAME] [-- ARG...]",
+}
+
+M.SUMMARY = "Profiles two variants of an application under a scenario and compares them. SCRIPT is a "
+  .. "built-in name or a file (with / or .lua in its name). Nothing is started by --help, --list, "
+  .. "--version or --dry-run, and no A/B session starts an application without --authorize-launch."
+
 --- --help without a script.
 ---@return string
 function M.general()
   return table.concat({
-    "Usage: pairperf-lua SCRIPT [options]",
-    "       pairperf-lua SCRIPT --help",
-    "       pairperf-lua --list | --version | --help",
-    "       pairperf-lua --run-hook FILE [NAME] [-- ARG...]",
+    "Usage: " .. table.concat(M.USAGE, "\n       "),
     "",
-    wrap(
-      "Profiles two variants of an application under a scenario and compares them. SCRIPT is a "
-        .. "built-in name or a file (with / or .lua in its name). Nothing is started by --help, "
-        .. "--list, --version or --dry-run, and no A/B session starts an application without "
-        .. "--authorize-launch.",
-      ""
-    ),
+    wrap(M.SUMMARY, ""),
     "",
     "Built-in scripts: " .. table.concat(script.builtins(), ", ") .. ".",
     "",

@@ -14,6 +14,8 @@ local MODULES = {
   summary = "pairperf.summary",
   report = "pairperf.report",
   evidence = "pairperf.evidence",
+  hooks = "pairperf.hooks",
+  child = "pairperf.child",
   errors = "pairperf.error",
 }
 

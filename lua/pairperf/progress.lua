@@ -182,8 +182,10 @@ function Progress:closing(session, status, report)
     io.stdout:write(report_table.render(report), "\n")
     io.stdout:flush()
   end
-  local words = "%d of %d runs successful; report: %s/report.md; exit status %d"
-  say(self, words:format(self.total - without, self.total, session.output, status))
+  local words = "%d of %d runs successful; %s: %s; exit status %d"
+  local what = report and "report" or "no report, evidence"
+  local where = session.output .. (report and "/report.md" or "")
+  say(self, words:format(self.total - without, self.total, what, where, status))
 end
 
 return M

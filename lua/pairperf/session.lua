@@ -231,11 +231,9 @@ local function write_report(session)
   local interrupted = session.outcome.cancelled or false
   local written, err = report.write(session.output, { interrupted = interrupted })
   if not written then
-    session.outcome.script_error = true
     session.log:line("report not written: " .. tostring(err))
-    io.stderr:write("pairperf-lua: report not written: ", tostring(err), "\n")
   end
-  return written
+  return written, err
 end
 
 -- PLAN-6: the first runs of both variants failing at the same step say that the set-up is wrong.
@@ -338,6 +336,11 @@ local function run_all(session)
   end
 end
 
+local function complain(err, status)
+  io.stderr:write("pairperf-lua: ", tostring(err), "\n")
+  return status
+end
+
 -- PROV-3: artifacts that changed while they were compared make the comparison invalid.
 local function close(session)
   local changed = {}
@@ -358,9 +361,13 @@ local function close(session)
     stopped = session.stopped or core.json.null,
     failed_or_skipped = outcome.failed_runs,
   })
-  local written = write_report(session)
+  local written, err = write_report(session)
   outcome.decisions = written and written.gate_decisions
   local status = exit_status.decide(outcome)
+  if not written then
+    complain(("report not written: %s"):format(tostring(err)))
+    status = status == exit_status.OK and exit_status.INTERNAL or status
+  end
   session.log:line(("session finished with exit status %d"):format(status))
   session.progress:closing(session, status, written)
   return status
@@ -376,11 +383,6 @@ local function refuse(draft)
     end
   end
   return exit_status.USAGE
-end
-
-local function complain(err, status)
-  io.stderr:write("pairperf-lua: ", tostring(err), "\n")
-  return status
 end
 
 local function locked(draft, command_line)

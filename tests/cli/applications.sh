@@ -46,6 +46,30 @@ one app says_nothing --ready "cmd:/bin/sleep 60" --ready-timeout 300ms
 point "a command that does not end: said so" reason "last answer: still running"
 point "  nothing is left" nothing_runs
 
+one app refused --ready port:1 --ready-timeout 300ms
+point "a closed port is not ready, and the answer says why" reason "last answer: .*ECONNREFUSED"
+one app no_http --ready http://127.0.0.1:1/ --ready-timeout 300ms
+point "no HTTP server is not ready, and the answer says why" reason "last answer: .*ECONNREFUSED"
+demo=$PP_TEST_BUILD_DIR/demo/old/Demo.app/Contents/MacOS/demo
+if [ -x "$demo" ]; then
+    mkdir "$scratch/server"
+    (cd "$scratch/server" && HOME=$PWD exec "$demo") >/dev/null 2>&1 &
+    server=$!
+    await test -s "$scratch/server/endpoint.url"
+    url=$(cat "$scratch/server/endpoint.url")
+    port=${url#http://127.0.0.1:}
+    one app connects --ready "port:${port%%/*}"
+    point "an open port is ready" event ready '"answer":"connected"'
+    one app answers --ready "http:$url/models"
+    point "an HTTP status of 200 is ready" event ready '"answer":"HTTP status 200"'
+    one app not_found --ready "http:$url/nothing" --ready-timeout 300ms
+    point "another status is not" reason "last answer: HTTP status 404"
+    kill -TERM "$server"
+    wait "$server"
+else
+    skip "an HTTP server that answers" "the demo application is not built"
+fi
+
 script daemon <<'APP'
 trap 'exit 0' TERM
 setsid sleep 60 >/dev/null 2>&1 &

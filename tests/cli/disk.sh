@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A full disk is a failed run: what was saved is intact, the application is stopped.
+# proves: REP-2 CAN-4
+# shellcheck source=tests/support/cli.sh
+. "$(dirname "$0")/../support/cli.sh"
+
+mkdir "$scratch/small"
+# A mount of its own, gone with the shell that made it; the evidence is copied out before.
+cat >"$scratch/inside.sh" <<'INSIDE'
+mount -t tmpfs -o "size=$1" none "$2/small" || exit 77
+"$3" overview --single --baseline "$2/app" --output "$2/small/out" --authorize-launch --repetitions 1 \
+    --allow-system-launcher-write --warmup 0 --duration 500ms --interval 20ms >"$2/output" 2>&1
+echo $? >"$2/status"
+cp -r "$2/small/out" "$2/out/$1"
+INSIDE
+inside() { unshare "$1" bash "$scratch/inside.sh" "${@:2}" "$scratch" "$lua" 2>"$scratch/output"; }
+
+flags=-rm
+[ "$(id -u)" -ne 0 ] || flags=-m
+inside $flags 40k
+if [ $? -eq 77 ] || [ ! -e "$scratch/status" ]; then
+    skip "a full disk" "no tmpfs can be mounted here"
+else
+    out=$scratch/out/40k
+    status=$(cat "$scratch/status")
+    point "a disk that fills up while sampling is a failed run" status_is 1
+    point "  what could not be written is named" said "failed at evidence: write: .*ENOSPC"
+    point "  the plan is intact" "$lua" "$scratch/parse.lua" "$out/plan.json"
+    sed '$d' "$out/overview/run-01/samples.jsonl" >"$scratch/frames.jsonl"
+    point "  there are frames" test -s "$scratch/frames.jsonl"
+    point "  all but the last line are intact" "$lua" "$scratch/parse.lua" "$scratch/frames.jsonl"
+    point "  nothing is left" nothing_runs
+fi
+finish
