@@ -212,6 +212,7 @@ void pp__record_frame(pp_json *json, const pp_frame *frame) {
     failures(json, frame);
     key_u64(json, "failures_dropped", frame->failures_dropped);
     key_text(json, "kind", pp_frame_kind_name(frame->kind));
+    key_i64(json, "listed_cont_ns", frame->listed_cont_ns);
     key_bool(json, "memory_pass", frame->memory_pass);
     key_u64(json, "missed", frame->missed);
     pp_json_key(json, "procs");

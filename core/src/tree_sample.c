@@ -82,7 +82,7 @@ static void meet(walk *w, int32_t pid) {
         note_enumeration(w, PP_E_NOMEM);
         return;
     }
-    if (w->tree->last_cont_ns > 0 && (int64_t)info.start_ns + 10000000 < w->tree->last_cont_ns)
+    if (w->tree->last_listed_ns > 0 && (int64_t)info.start_ns + 10000000 < w->tree->last_listed_ns)
         pp__tree_emit(w->tree, PP_TREE_LATE, &info, info.ppid);
     push_children(w, pid);
 }
@@ -322,6 +322,8 @@ void pp_tree_sample(pp_tree *tree, bool memory_pass, pp_frame *frame) {
     walk w = { .tree = tree, .frame = frame };
     pp_now now = { 0 };
 
+    note_enumeration(&w, os->now(os->ctx, &now, NULL));
+    frame->listed_cont_ns = now.cont_ns;
     discover(&w);
     note_enumeration(&w, os->now(os->ctx, &now, NULL));
     frame->t_ns = now.t_ns;
@@ -335,7 +337,7 @@ void pp_tree_sample(pp_tree *tree, bool memory_pass, pp_frame *frame) {
     hand_over_exits(tree, frame);
     note_enumeration(&w, os->now(os->ctx, &now, NULL));
     frame->end_ns = now.t_ns;
-    tree->last_cont_ns = frame->cont_ns;
+    tree->last_listed_ns = frame->listed_cont_ns;
     pp_pid_list_done(&w.queue);
     pp_pid_list_done(&w.orphans_of);
 }

@@ -179,7 +179,8 @@ function M.usage_frames(window, counters, step_ns)
     for _, exit in ipairs(entry.exits) do
       add(exit_row(exit, counters))
     end
-    frames[i] = { t_ns = entry.frame.t_ns, start_clock_ns = entry.frame.cont_ns, procs = rows }
+    local frame = entry.frame
+    frames[i] = { t_ns = frame.t_ns, start_clock_ns = frame.listed_cont_ns, procs = rows }
   end
   return frames
 end

@@ -61,6 +61,7 @@ static void an_empty_frame_is_this_line(void **state) {
                        .end_ns = 12,
                        .used_ns = 13,
                        .cont_ns = 14,
+                       .listed_cont_ns = 9,
                        .wall_ns = 15,
                        .missed = 2,
                        .conservation = { .cpu_ns = pp_known(7),
@@ -71,9 +72,10 @@ static void an_empty_frame_is_this_line(void **state) {
         "\"missing\":{\"write_bytes\":\"unsupported\"},\"reaped_cpu_ns\":0,"
         "\"reaped_write_bytes\":0,\"write_bytes\":null},\"cont_ns\":14,\"end_ns\":12,"
         "\"enumeration\":\"ok\",\"exits\":[],\"exits_dropped\":0,\"failures\":[],"
-        "\"failures_dropped\":0,\"kind\":\"boundary\",\"memory_pass\":false,\"missed\":2,"
-        "\"procs\":[],\"scheduled_ns\":10,\"schema\":\"pairperf-frame-1\",\"seq\":3,\"t_ns\":11,"
-        "\"used_ns\":13,\"wall_ns\":15,\"window\":1}");
+        "\"failures_dropped\":0,\"kind\":\"boundary\",\"listed_cont_ns\":9,"
+        "\"memory_pass\":false,\"missed\":2,\"procs\":[],\"scheduled_ns\":10,"
+        "\"schema\":\"pairperf-frame-1\",\"seq\":3,\"t_ns\":11,\"used_ns\":13,\"wall_ns\":15,"
+        "\"window\":1}");
 }
 
 /* A frame with one process whose readings all have `value`. */

@@ -385,6 +385,30 @@ static void an_old_process_seen_for_the_first_time_is_late(void **state) {
     assert_int_equal(f->event_count, 1);
 }
 
+static void a_child_is_born_in_a_long_pass(fake_os *fake) {
+    fake->t_ns += 1000000000;
+    fake_add(fake, 103, FAKE_LEADER);
+    fake->t_ns += 1000000000;
+}
+
+/* proves: TRK-3, SMP-5 */
+static void a_process_born_while_others_are_listed_is_not_late(void **state) {
+    fixture *f = *state;
+    fake_add(&f->fake, CHILD, FAKE_LEADER);
+    fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_LIST_CHILDREN,
+                                         .pid = CHILD,
+                                         .times = 1,
+                                         .change = a_child_is_born_in_a_long_pass });
+    int64_t began_ns = f->fake.t_ns;
+    pp_tree_sample(&f->tree, false, &f->frame);
+    assert_null(member(f, 103));
+    assert_true(f->frame.listed_cont_ns == began_ns);
+    assert_true(f->frame.cont_ns == began_ns + 2000000000);
+    pp_tree_sample(&f->tree, false, &f->frame);
+    assert_non_null(member(f, 103));
+    assert_int_equal(f->event_count, 0);
+}
+
 /* proves: SMP-4, TRK-7 */
 static void reaping_keeps_the_zombies_own_last_counters_and_its_exit(void **state) {
     fixture *f = *state;
@@ -482,6 +506,7 @@ int main(void) {
         T_MAC(without_adoption_a_failed_group_list_makes_the_look_incomplete),
         T(a_newcomer_that_cannot_be_identified_makes_the_look_incomplete),
         T(an_old_process_seen_for_the_first_time_is_late),
+        T(a_process_born_while_others_are_listed_is_not_late),
         T(reaping_keeps_the_zombies_own_last_counters_and_its_exit),
         T(a_child_first_seen_as_a_zombie_is_recorded_with_what_is_known),
         T(a_zombie_whose_place_is_unknown_is_no_escape),

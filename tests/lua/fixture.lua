@@ -125,6 +125,7 @@ function M.frame(given)
     end_ns = t_ns + (given.late_ns or 0) + 2000000,
     used_ns = t_ns + (given.late_ns or 0) + 3000000,
     cont_ns = t_ns + (given.late_ns or 0) + (given.slept_ns or 0),
+    listed_cont_ns = t_ns + (given.late_ns or 0) + (given.slept_ns or 0),
     wall_ns = 1764444672000000000 + t_ns,
     missed = given.missed or 0,
     enumeration = given.enumeration or "ok",

@@ -364,22 +364,37 @@ describe("a run's summary", function()
     assert.near(10, value(result, "cpu_percent_unattributed"), 1e-9)
   end)
 
-  -- proves: SMP-5
-  it("late discovery voids the observed totals and not conservation", function()
+  -- A second process, first seen in the second of three frames.
+  local function with_newcomer(start_ns)
     local list = fixture.steady(25)
     for i = 2, 3 do
       list[i].procs[2] = proc {
         pid = 101,
-        exe = "old",
+        exe = "new",
         start = 7,
-        start_ns = 7 * S,
-        cpu_ns = 50 * S,
+        start_ns = start_ns,
+        cpu_ns = 2 * S,
         pss_bytes = 0,
         uss_bytes = 0,
         swap_bytes = 0,
         footprint_pss_bytes = 0,
       }
     end
+    return list
+  end
+
+  -- proves: SMP-5
+  it("a process born while the first frame was listed is no late discovery", function()
+    local list = with_newcomer(99 * S) -- the window begins at 100 s
+    list[1].listed_cont_ns = 98 * S
+    local result = build { frames = list }
+    assert.same({}, result.metrics.cpu_percent_observed.flags)
+    assert.near(35, value(result, "cpu_percent_observed"), 1e-9)
+  end)
+
+  -- proves: SMP-5
+  it("late discovery voids the observed totals and not conservation", function()
+    local list = with_newcomer(7 * S)
     local result = build { frames = list }
     assert.equal(json.null, value(result, "cpu_percent_observed"))
     assert.same({ "late_discovery" }, result.metrics.cpu_percent_observed.flags)

@@ -60,11 +60,12 @@ typedef struct pp_frame {
     uint64_t seq;
     uint32_t window; /* 0: outside any window */
     pp_frame_kind kind;
-    int64_t scheduled_ns; /* when it was due */
-    int64_t t_ns;         /* just before the first counter is read */
-    int64_t end_ns;       /* after the last */
-    int64_t used_ns;      /* when it was handed on */
-    int64_t cont_ns;      /* at t_ns, on the clock that counts sleep */
+    int64_t scheduled_ns;   /* when it was due */
+    int64_t t_ns;           /* just before the first counter is read */
+    int64_t end_ns;         /* after the last */
+    int64_t used_ns;        /* when it was handed on */
+    int64_t cont_ns;        /* at t_ns, on the clock that counts sleep */
+    int64_t listed_cont_ns; /* when discovery began: what is older was there to be found */
     int64_t wall_ns;
     uint64_t missed;       /* scheduled passes that were skipped before this one */
     pp_status enumeration; /* PP_OK: discovery was whole */

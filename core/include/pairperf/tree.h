@@ -54,9 +54,9 @@ typedef struct pp_tree {
     struct pp_os *os;
     pp_proc_id leader;
     int32_t sid;
-    bool leader_gone;     /* reaped: its number proves no ownership any more */
-    int32_t own_pid;      /* the supervisor, as the leader showed it */
-    int64_t last_cont_ns; /* of the previous pass, for the late test */
+    bool leader_gone;       /* reaped: its number proves no ownership any more */
+    int32_t own_pid;        /* the supervisor, as the leader showed it */
+    int64_t last_listed_ns; /* listed_cont_ns of the previous pass, for the late test */
     pp_tree_member *members;
     size_t count, capacity;
     const char *const *expected; /* fnmatch globs on the executable path; NULL-terminated */
