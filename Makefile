@@ -3,6 +3,7 @@
 #
 #   make demo      the demonstration: two small applications of our own, profiled and compared
 #   make test      all tests that need no real application, engine or scheduler
+#   make vectors   golden vectors, or any FILE=… of their form
 #   make real      tests against real applications and engines
 #   make bench     our own cost
 #   make lint      static checks and formatting
@@ -12,10 +13,11 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .NOTPARALLEL:
-.PHONY: all demo test real bench lint darwin install
+.PHONY: all demo test vectors real bench lint darwin install
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+FILE ?= tests/vectors/statistics.json
 JOBS := $(shell getconf _NPROCESSORS_ONLN)
 
 ifeq ($(shell uname -s),Darwin) # Homebrew does not link these two into its prefix
@@ -46,6 +48,11 @@ test:
 	@tests/run.sh build/debug core live contracts lua cli
 	$(call build,core)
 	@tests/run.sh build/core core
+
+vectors:
+	@third_party/install.sh test
+	$(call build,debug)
+	@tests/run.sh build/debug vectors "$(FILE)"
 
 real:
 	@third_party/install.sh real

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the named suites against one build directory, all of them even when one fails.
 #   tests/run.sh BUILD_DIR core|live|contracts|lua|cli...
+#   tests/run.sh BUILD_DIR vectors FILE
 # Lua and CLI tests find the build through PP_TEST_BUILD_DIR and PP_TEST_SUPERVISOR, as C tests do.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -28,13 +29,17 @@ run_prove() { # interpreter words, then files
     prove --failures --comments -e "$interpreter" "$@" </dev/null
 }
 
+lua_paths() {
+    export LUA_PATH="$PWD/lua/?.lua;$PWD/lua/?/init.lua;;" LUA_CPATH="$build/lua/?.so;;"
+}
+
 run_suite() {
     case $1 in
     core | live | contracts) run_ctest "$1" ;;
     lua)
+        lua_paths
         # Plain `busted` would run on whatever `lua` is, which its own package makes 5.1.
-        LUA_PATH="$PWD/lua/?.lua;$PWD/lua/?/init.lua;;" LUA_CPATH="$build/lua/?.so;;" \
-            run_prove "lua5.4 $(command -v busted) -o TAP" tests/lua/*_spec.lua
+        run_prove "lua5.4 $(command -v busted) -o TAP" tests/lua/*_spec.lua
         ;;
     cli) run_prove bash tests/cli/*.sh ;;
     *)
@@ -43,6 +48,11 @@ run_suite() {
         ;;
     esac
 }
+
+if [ "${1-}" = vectors ]; then # nothing after the count it ends with
+    lua_paths
+    exec lua5.4 tests/vectors/run.lua "$2"
+fi
 
 for suite in "$@"; do
     echo "== tests: $suite (${build##*/})"
