@@ -52,6 +52,14 @@ local function say(self, text)
   end
 end
 
+local function cpu_text(before, live)
+  if not (before and live.cpu_ns and before.cpu_ns) then
+    return ""
+  end
+  local percent = 100 * (live.cpu_ns - before.cpu_ns) / (live.t_ns - before.t_ns)
+  return (", %.0f%% of one core"):format(percent)
+end
+
 -- CPU of one core in percent and resident memory, from two looks at the supervisor's live figures.
 local function live_text(self, run)
   local live = run.app and run.app:state().live
@@ -59,19 +67,15 @@ local function live_text(self, run)
     return ""
   end
   local before = self.live
-  self.live = live
-  local cpu = ""
-  if before and live.cpu_ns and before.cpu_ns and live.t_ns > before.t_ns then
-    cpu = (", %.0f%% of one core"):format(
-      100 * (live.cpu_ns - before.cpu_ns) / (live.t_ns - before.t_ns)
-    )
+  if not before or live.t_ns > before.t_ns then
+    self.live, self.cpu_text = live, cpu_text(before, live)
   end
   local memory = live.rss_bytes and ", " .. units.format_bytes(live.rss_bytes) .. " resident" or ""
-  return (" | %d processes%s%s"):format(live.processes or 0, cpu, memory)
+  return (" | %d processes%s%s"):format(live.processes or 0, self.cpu_text, memory)
 end
 
 function Progress:starting(slot)
-  self.slot, self.live = slot, nil
+  self.slot, self.live, self.began_ns = slot, nil, core.clock.now()
   local name = ("run %d of %d: %s, %s"):format(
     slot.slot + 1,
     self.total,
@@ -102,6 +106,12 @@ function Progress:phase(phase)
   end
 end
 
+--- Least time until the last run ends.
+---@return number
+function Progress:remaining_s()
+  return math.max(0, self.left_s - (core.clock.now() - self.began_ns) / 1e9)
+end
+
 --- Called often while waiting; shows live figures on a terminal and in JSON.
 function Progress:tick(phase, left_s, run)
   local now_ns = core.clock.now()
@@ -111,10 +121,11 @@ function Progress:tick(phase, left_s, run)
   self.shown_ns = now_ns
   if self.mode == "terminal" then
     io.stderr:write(
-      ("\r\27[K%s: %s, %s left%s"):format(
+      ("\r\27[K%s: %s, %s (%s in all)%s"):format(
         self.name,
         phase,
         units.format_long(math.max(0, left_s)),
+        units.format_long(self:remaining_s()),
         live_text(self, run)
       )
     )
@@ -126,6 +137,7 @@ function Progress:tick(phase, left_s, run)
       run = self.slot.slot + 1,
       phase = phase,
       left_s = math.max(0, left_s),
+      remaining_s = self:remaining_s(),
       live = live,
     }
   end

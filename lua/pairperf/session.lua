@@ -57,7 +57,8 @@ local function plan_scenarios(draft)
 end
 
 local function excluded(draft)
-  local names = draft.values["exclude-component"] or {}
+  local given = draft.values["exclude-component"] or {}
+  local names = table.move(given, 1, #given, 1, {})
   for _, one in ipairs(draft.scenarios) do
     for _, name in ipairs(one.exclude_components or {}) do
       names[#names + 1] = name

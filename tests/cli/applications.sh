@@ -80,6 +80,7 @@ point "an application that leaves a daemon behind fails" failed_at quit
 point "  the daemon is listed with pid and start" reason "left running: pid [0-9]* start [0-9]*"
 point "  with the advice to check both" reason "check pid and start token"
 point "  and every further run is skipped" in_run 02 skipped
+point "  all files hold to their schemas" evidence_parses
 for pid in $(left_running); do
     kill -KILL "$pid"
 done

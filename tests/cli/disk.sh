@@ -26,10 +26,10 @@ else
     status=$(cat "$scratch/status")
     point "a disk that fills up while sampling is a failed run" status_is 1
     point "  what could not be written is named" said "failed at evidence: write: .*ENOSPC"
-    point "  the plan is intact" "$lua" "$scratch/parse.lua" "$out/plan.json"
+    point "  the plan is intact" parses "$out/plan.json"
     sed '$d' "$out/overview/run-01/samples.jsonl" >"$scratch/frames.jsonl"
     point "  there are frames" test -s "$scratch/frames.jsonl"
-    point "  all but the last line are intact" "$lua" "$scratch/parse.lua" "$scratch/frames.jsonl"
+    point "  all but the last line are intact" parses "$scratch/frames.jsonl"
     point "  nothing is left" nothing_runs
 fi
 finish

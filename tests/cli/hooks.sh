@@ -25,6 +25,18 @@ point "--quiet prints nothing" test ! -s "$scratch/output"
 status=$?
 point "a progress that cannot be written fails nothing" status_is 0
 
+if command -v script >/dev/null && script --version 2>/dev/null | grep -q util-linux; then
+    quick=(--warmup 1s --duration 200ms)
+    script -qec "$(printf '%q ' "$lua" overview --single --baseline "$scratch/app" --output "$scratch/out/terminal" \
+        --authorize-launch --allow-system-launcher-write --repetitions 1 --interval 50ms "${quick[@]}")" \
+        /dev/null >"$scratch/output" </dev/null
+    quick=(--warmup 50ms --duration 200ms)
+    point "a terminal shows run, phase, time left and live figures" \
+        said 'run 1 of 1: overview, baseline: warm-up, 1 s (2 s in all) | [0-9]* processes'
+else
+    skip "a terminal" "no script program of util-linux here"
+fi
+
 script load <<'HOOK'
 trap 'exit 0' TERM
 env >"$PAIR_PERF_OUTPUT/hook-env"

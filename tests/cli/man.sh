@@ -5,7 +5,6 @@
 # shellcheck source=tests/support/cli.sh
 . "$(dirname "$0")/../support/cli.sh"
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
 page=$root/docs/man/pairperf-lua.1
 "$lua" "$root/tools/gen_man.lua" >"$scratch/output" 2>&1
 point "docs/man/pairperf-lua.1 is up to date (pairperf-lua tools/gen_man.lua writes it)" \
@@ -13,9 +12,9 @@ point "docs/man/pairperf-lua.1 is up to date (pairperf-lua tools/gen_man.lua wri
 
 "$lua" overview --help >"$scratch/help"
 missing=
-for name in $(grep -o '^   --[a-z-]*' "$scratch/help"); do
-    grep -q -- "$(sed 's/-/\\\\-/g' <<<"$name")\\\\fR" "$page" || missing="$missing $name"
-done
+while read -r name; do
+    grep -qF -- "${name//-/\\-}\\fR" "$page" || missing="$missing $name"
+done < <(grep -o '^   --[a-z-]*' "$scratch/help")
 echo "missing:$missing" >"$scratch/output"
 point "  with every option of --help" test -z "$missing"
 

@@ -110,17 +110,24 @@ reason() { summary "\"reason\":.*$1"; }
 skipped() { summary '"status":"skipped"'; }
 succeeded() { summary '"status":"success"'; }
 
-# Every JSON file below $out parses; lines of .jsonl each.
+# Every JSON file below $out parses and holds to the schema that it names; lines of .jsonl each.
 cat >"$scratch/parse.lua" <<'LUA'
+local schema = require "json_schema"
 for _, path in ipairs { ... } do
   local text = assert(pairperf.fs.read(path))
   local pattern = path:match "%.jsonl$" and "[^\n]+" or ".+"
   for document in text:gmatch(pattern) do
-    assert(pairperf.json.decode(document))
+    local problem = schema.problem(assert(pairperf.json.decode(document)))
+    assert(not problem, path .. ": " .. tostring(problem))
   end
 end
 LUA
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+parses() { (cd "$root" && "$lua" --lua-path tests/lua "$scratch/parse.lua" "$@") >"$scratch/output" 2>&1; }
 evidence_parses() {
-    find "$out" -name home -prune -o \( -name '*.json' -o -name '*.jsonl' \) -print0 |
-        xargs -0 "$lua" "$scratch/parse.lua" >"$scratch/output" 2>&1
+    local files
+    mapfile -d '' files < <(
+        find "$out" -name home -prune -o \( -name '*.json' -o -name '*.jsonl' \) -print0
+    )
+    parses "${files[@]}"
 }
