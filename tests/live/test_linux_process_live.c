@@ -300,7 +300,7 @@ static void a_reused_number_is_told_from_the_process_that_had_it(void **state) {
     if (live_old_kernel()) /* its token has 10 ms steps */
         (void)nanosleep(&two_ticks, NULL);
     pid_t second = 0;
-    for (int i = 0; i < 50 && second != pid; i++) { /* others may be faster */
+    for (int i = 0; i < 300 && second != pid; i++) { /* others may be faster */
         if (second > 0)
             end_sleeper(second);
         second = fork_sleeper(pid);

@@ -39,7 +39,7 @@ static pp_status read_thread(pp_linux_host *host, pp_linux_handle *handle, int32
                              size_t *hint) {
     char path[PP_LINUX_PATH_MAX], bytes[PP_LINUX_FILE_MAX];
     size_t size;
-    pp_linux_status decoded;
+    pp_linux_status decoded = { 0 };
     (void)snprintf(path, sizeof path, "/proc/%d/task/%d/status", handle->id.pid, tid);
     pp_status status = pp__linux_read_path(host->sys, path, bytes, sizeof bytes, &size, NULL);
     if (status == PP_OK)
