@@ -211,7 +211,8 @@ static void a_buffer_without_memory_adds_nothing_more_and_says_so(void **state) 
     assert_int_equal(buffer.size, 4);
     pp_put_u32(&buffer, 8);
     assert_int_equal(buffer.size, 4);
-    pp_message_end(&buffer, 100); /* no write behind the end */
+    pp_message_end(&buffer, 0); /* there is no message to be closed */
+    assert_memory_equal(buffer.bytes, "\7\0\0\0", 4);
     pp_buffer_done(&buffer);
     assert_false(buffer.failed);
 }

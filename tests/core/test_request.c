@@ -108,7 +108,7 @@ static void a_string_with_a_nul_inside_or_none_at_its_end_is_refused(void **stat
     pp_buffer_done(&body);
 }
 
-static void an_endless_list_is_refused_without_asking_for_its_memory(void **state) {
+static void a_list_longer_than_its_message_is_refused(void **state) {
     (void)state;
     static const uint32_t lengths[] = { 65537, 0x7fffffff, UINT32_MAX };
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -215,7 +215,7 @@ int main(void) {
         cmocka_unit_test(absent_names_and_lists_arrive_empty),
         cmocka_unit_test(a_request_cut_anywhere_or_too_long_is_refused),
         cmocka_unit_test(a_string_with_a_nul_inside_or_none_at_its_end_is_refused),
-        cmocka_unit_test(an_endless_list_is_refused_without_asking_for_its_memory),
+        cmocka_unit_test(a_list_longer_than_its_message_is_refused),
         cmocka_unit_test(an_error_keeps_its_step_errno_and_path),
         cmocka_unit_test(a_hostile_error_is_cut_and_never_reads_as_success),
         cmocka_unit_test(identities_readings_and_exits_arrive_as_they_were),

@@ -173,6 +173,10 @@ static void a_listed_number_that_is_a_strangers_by_now_is_no_member(void **state
     assert_int_equal(f->event_count + f->frame.failure_count, 0);
 }
 
+static void joins_the_strangers(fake_os *fake) {
+    fake_find(fake, 301)->info.ppid = 1;
+}
+
 /* proves: GRP-7, GRP-11, TRK-1 */
 static void after_the_leader_is_gone_its_number_makes_nobody_a_member(void **state) {
     fixture *f = *state;
@@ -185,6 +189,13 @@ static void after_the_leader_is_gone_its_number_makes_nobody_a_member(void **sta
     assert_int_equal(discover(f), PP_OK);
     assert_non_null(member(f, CHILD));
     assert_null(member(f, 300));
+    fake_add(&f->fake, 301, CHILD); /* listed as a child, then the number changes hands */
+    fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_IDENTIFY,
+                                         .pid = 301,
+                                         .times = 1,
+                                         .change = joins_the_strangers });
+    assert_int_equal(discover(f), PP_OK);
+    assert_null(member(f, 301));
 }
 
 /* proves: TRK-3, TRK-4 */
@@ -194,6 +205,7 @@ static void an_escape_is_told_once_and_stays_evidence_after_the_return(void **st
     assert_int_equal(discover(f), PP_OK);
     assert_false(member(f, CHILD)->escaped);
     fake_escape(&f->fake, CHILD);
+    assert_int_equal(discover(f), PP_OK);
     assert_int_equal(discover(f), PP_OK);
     fake_find(&f->fake, CHILD)->info.pgid = FAKE_LEADER;
     fake_find(&f->fake, CHILD)->info.sid = FAKE_SELF;
@@ -333,6 +345,11 @@ static void zombies_and_the_leader_do_not_count_as_living_outside(void **state) 
     assert_int_equal(discover(f), PP_OK);
     assert_non_null(member(f, CHILD));
     assert_int_equal(outside(f).alive + outside(f).uncertain, 0);
+    fake_rule_add(
+        &f->fake,
+        (fake_rule){ .call = FAKE_INSPECT, .pid = FAKE_LEADER, .times = 1, .status = PP_E_DENIED });
+    (void)discover(f);
+    assert_int_equal(outside(f).uncertain, 0); /* its exit is observed, not read */
 }
 
 /* proves: TRK-6 */

@@ -18,13 +18,24 @@ typedef struct fixture {
     fake_os fake;
     pp_tree tree;
     pp_frame frame;
+    size_t denied; /* events of that kind, all about CHILD */
 } fixture;
+
+static void on_event(void *ctx, const pp_tree_event *event) {
+    fixture *f = ctx;
+    if (event->kind != PP_TREE_DENIED)
+        return;
+    assert_int_equal(event->info.id.pid, CHILD);
+    f->denied++;
+}
 
 static int set_up(void **state) {
     fixture *f = calloc(1, sizeof *f);
     fake_init(&f->fake, true);
     pp_proc_id leader = fake_add(&f->fake, FAKE_LEADER, FAKE_SELF)->info.id;
     pp_tree_init(&f->tree, &f->fake.os, leader, NULL);
+    f->tree.on_event = on_event;
+    f->tree.event_ctx = f;
     fake_add(&f->fake, CHILD, FAKE_LEADER);
     fake_add(&f->fake, GRANDCHILD, CHILD);
     *state = f;
@@ -118,6 +129,19 @@ static void what_was_read_again_is_what_was_last_seen(void **state) {
     assert_true(f->frame.exits[0].usage.child_cpu_ns.value == shown);
 }
 
+/* proves: SMP-4 */
+static void what_vanished_unseen_keeps_its_last_reading_and_is_not_called_final(void **state) {
+    fixture *f = *state;
+    fake_burn(&f->fake, GRANDCHILD, 100 * MS);
+    (void)sample(f);
+    fake_burn(&f->fake, GRANDCHILD, 7 * MS);
+    fake_exit(&f->fake, GRANDCHILD, 0);
+    (void)sample(f);
+    assert_int_equal(f->frame.exit_count, 1);
+    assert_false(f->frame.exits[0].final);
+    assert_int_equal(f->frame.exits[0].usage.cpu_ns.value, 100 * MS);
+}
+
 /* proves: MET-7 */
 static void a_total_that_falls_is_held_at_its_maximum_and_the_gap_told(void **state) {
     fixture *f = *state;
@@ -198,7 +222,9 @@ static void denied_usage_is_null_everywhere_and_leaves_no_total(void **state) {
     assert_false(usage->cpu_ns.known || usage->rss_bytes.known || usage->threads.known);
     assert_int_equal(f->frame.failures[0].pid, CHILD);
     assert_int_equal(f->frame.failures[0].sys_errno, 13);
+    assert_int_equal(f->denied, 1);
     assert_total(sample(f), 10 * MS);
+    assert_int_equal(f->denied, 1);
 }
 
 /* proves: SMP-6, MET-6 */
@@ -341,6 +367,7 @@ int main(void) {
         T(the_total_is_the_sum_of_own_and_waited_for_times),
         T(a_parent_is_read_again_when_its_child_vanished_in_the_pass),
         T(what_was_read_again_is_what_was_last_seen),
+        T(what_vanished_unseen_keeps_its_last_reading_and_is_not_called_final),
         T(a_total_that_falls_is_held_at_its_maximum_and_the_gap_told),
         T(what_the_supervisor_reaped_is_booked_once),
         T(a_reaping_without_figures_leaves_no_total),
