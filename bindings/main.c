@@ -12,6 +12,7 @@
 #include <lualib.h>
 
 #include "embedded.h"
+#include "pairperf/supervisor.h"
 #include "platform.h"
 
 #define EXIT_REFUSED 2
@@ -202,6 +203,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s: %s: %s\n", program, error.op, error.detail);
         return EXIT_REFUSED;
     }
+    pp_supervisor_ignore_sigpipe();
     lua_State *L = luaL_newstate();
     if (!L) {
         fprintf(stderr, "%s: no memory for a Lua state\n", program);

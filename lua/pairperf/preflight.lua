@@ -40,6 +40,13 @@ local function check_authority(draft)
   end
 end
 
+local function check_system(draft)
+  local system = core.process.system()
+  if system ~= "Linux" and system ~= "Darwin" then
+    add(draft, "refused", ("%s is not supported; macOS and Linux are"):format(system))
+  end
+end
+
 local function check_variants(draft)
   for _, name in ipairs(draft.names) do
     local variant, err = variants.resolve(name, draft.values, core.process.system())
@@ -305,6 +312,7 @@ local function check_reduced(draft)
 end
 
 local CHECKS = {
+  check_system,
   check_variants,
   check_output,
   check_commands,

@@ -25,6 +25,12 @@ point "--quiet prints nothing" test ! -s "$scratch/output"
 status=$?
 point "a progress that cannot be written fails nothing" status_is 0
 
+"$lua" overview --single --baseline "$scratch/app" --output "$scratch/out/pipe" --authorize-launch \
+    --allow-system-launcher-write --repetitions 1 --interval 50ms "${quick[@]}" --json-progress 2>&1 | head -n 1 \
+    >"$scratch/output"
+status=${PIPESTATUS[0]}
+point "nor does a reader of it that goes away" status_is 0
+
 if command -v script >/dev/null && script --version 2>/dev/null | grep -q util-linux; then
     quick=(--warmup 1s --duration 200ms)
     script -qec "$(printf '%q ' "$lua" overview --single --baseline "$scratch/app" --output "$scratch/out/terminal" \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The plan of A/B sessions and what becomes of it after failures; one session per machine.
-# proves: CLI-3 CLI-7 CLI-8 CLI-9 CLI-10 PLAN-2 PLAN-3 PLAN-4 PLAN-6
+# proves: CLI-3 CLI-7 CLI-8 CLI-9 CLI-10 PLAN-2 PLAN-3 PLAN-4 PLAN-6 PROV-3
 # shellcheck source=tests/support/cli.sh
 . "$(dirname "$0")/../support/cli.sh"
 
@@ -31,6 +31,17 @@ export SECRET=hidden-value
 pair app app secret --repetitions 1 --pass-env SECRET
 point "the value of --pass-env is recorded nowhere" test -z "$(grep -rl hidden-value "$out")"
 point "  its name is" in_plan SECRET
+
+# An artifact that changes while it is measured.
+cp "$scratch/app" "$scratch/changing"
+script change <<HOOK
+trap 'exit 0' TERM
+echo '# more' >>"$scratch/changing"
+while :; do sleep 0.02; done
+HOOK
+one changing changing --pre-sample-hook "$scratch/change"
+point "an artifact that changed is noted at the end" grep -q '"unchanged":false' "$out/session.json"
+point "  and makes the comparison invalid" grep -q "^- Invalid comparison" "$out/report.md"
 
 # The surface of the original: all three labels, or those that are named.
 labels() {

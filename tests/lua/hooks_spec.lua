@@ -85,6 +85,11 @@ describe("a hook's end", function()
     local first = hook:finish()
     assert.equal(first, hook:finish())
     assert.equal(1, host.spawned[1].stops)
+    local finished = 0
+    for _, event in ipairs(host.texts) do
+      finished = finished + (event.kind == "hook_finished" and 1 or 0)
+    end
+    assert.equal(1, finished)
   end)
 
   it("with a process outside its group fails the run", function()

@@ -40,6 +40,14 @@ describe("preflight", function()
     assert.is_false(preflight.refused(examine(COMMON)))
   end)
 
+  -- proves: CLI-12
+  it("refuses other systems by name", function()
+    package.loaded["pairperf.core"].process.system = function()
+      return "FreeBSD"
+    end
+    assert.matches("FreeBSD is not supported", only_refusal(examine(COMMON)))
+  end)
+
   -- proves: CLI-6
   it("refuses a missing artifact, an archive and a program that is not executable", function()
     local planned = examine { "--baseline", "/a", "--output", "/tmp/out", "--authorize-launch" }

@@ -250,6 +250,23 @@ describe("the guard", function()
     assert.is_true(event("guard_after").changed)
   end)
 
+  it("that cannot read afterwards stops everything", function()
+    local calls = 0
+    local absent = function()
+      return { state = "absent" }
+    end
+    host.snapshots["/usr/local/bin/nvpair"] = absent
+    host.commands["/app"].on_spawn = function()
+      calls = calls + 1
+      host.snapshots["/usr/local/bin/nvpair"] = false
+    end
+    local done = execute()
+    assert.equal(1, calls)
+    assert.equal("guard", done.failure.step)
+    assert.matches("cannot be read and verified", done.failure.reason)
+    assert.is_truthy(done.halt)
+  end)
+
   it("that cannot read launches nothing", function()
     host.snapshots["/usr/local/bin/nvpair"] = false
     local done = execute()
