@@ -54,7 +54,7 @@ pp_tree_member *pp__tree_add(pp_tree *tree, const pp_proc_info *info) {
         tree->capacity = wanted;
     }
     pp_tree_member *member = &tree->members[tree->count++];
-    *member = (pp_tree_member){ .info = *info, .seen = true };
+    *member = (pp_tree_member){ .info = *info, .seen = true, .after_leader = tree->leader_gone };
     pp__tree_place(tree, member);
     return member;
 }
@@ -137,6 +137,24 @@ static void book(pp_tree *tree, const pp_exit *exit, pp_reading write_bytes) {
         tree->reaped_write_missing = write_bytes.why ? write_bytes.why : PP_E_UNSUPPORTED;
 }
 
+/* The member with this identity, recorded now if need be; one that had the number before is gone.
+ * -1: no memory. */
+static ptrdiff_t find_or_add(pp_tree *tree, pp_proc_id id) {
+    ptrdiff_t index = pp__tree_find(tree, id.pid);
+    pp_proc_info info = { .id = id };
+    pp_error ignored;
+
+    if (index >= 0 && pp_proc_id_equal(tree->members[index].info.id, id))
+        return index;
+    if (index >= 0) {
+        const pp_proc_info old = tree->members[index].info;
+        pp__tree_emit(tree, PP_TREE_REUSED, &old, old.ppid);
+        pp__tree_end(tree, (size_t)index, NULL, false);
+    }
+    (void)tree->os->inspect(tree->os->ctx, id, &info, &ignored);
+    return pp__tree_add(tree, &info) ? (ptrdiff_t)tree->count - 1 : -1;
+}
+
 pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr) {
     pp_os *os = tree->os;
     pp_exit exit = { 0 };
@@ -145,14 +163,7 @@ pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error
 
     if (status != PP_OK)
         return status;
-    ptrdiff_t index = pp__tree_find(tree, id.pid);
-    if (index < 0) {
-        pp_proc_info info = { .id = id };
-        pp_error ignored;
-        (void)os->inspect(os->ctx, id, &info, &ignored);
-        if (pp__tree_add(tree, &info))
-            index = (ptrdiff_t)tree->count - 1;
-    }
+    ptrdiff_t index = find_or_add(tree, id);
     pp_usage usage;
     bool final = os->usage(os->ctx, id, true, &usage, NULL) == PP_OK;
     status = os->reap(os->ctx, id, &exit, &write_bytes, reterr);
@@ -178,7 +189,7 @@ void pp_tree_outside_count(const pp_tree *tree, pp_tree_outside *ret_outside) {
             ret_outside->uncertain++;
             continue;
         }
-        if (member->info.pgid == tree->leader.pid && !member->escaped)
+        if (member->info.pgid == tree->leader.pid && !member->escaped && !tree->leader_gone)
             continue; /* the group's own verification covers it */
         ret_outside->alive++;
         if (member->expected)

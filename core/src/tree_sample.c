@@ -15,23 +15,29 @@ typedef struct walk {
     pp_frame *frame;
     pp_pid_list queue;
     pp_pid_list orphans_of; /* parents of what vanished in this pass */
-    int32_t own_pid;        /* the supervisor: parent of the leader and of adopted orphans */
+    pp_pid_list own;        /* the supervisor's children: the leader and adopted orphans */
 } walk;
+
+static void walk_done(walk *w) {
+    pp_pid_list_done(&w->queue);
+    pp_pid_list_done(&w->orphans_of);
+    pp_pid_list_done(&w->own);
+}
 
 static void note_enumeration(walk *w, pp_status status) {
     if (status != PP_OK && w->frame->enumeration == PP_OK)
         w->frame->enumeration = status;
 }
 
-static bool queued(const walk *w, int32_t pid) {
-    for (size_t i = 0; i < w->queue.count; i++)
-        if (w->queue.pids[i] == pid)
+static bool is_listed(const pp_pid_list *list, int32_t pid) {
+    for (size_t i = 0; i < list->count; i++)
+        if (list->pids[i] == pid)
             return true;
     return false;
 }
 
 static void push(walk *w, int32_t pid) {
-    if (pid > 1 && !queued(w, pid))
+    if (pid > 1 && !is_listed(&w->queue, pid))
         note_enumeration(w, pp_pid_list_add(&w->queue, pid));
 }
 
@@ -40,12 +46,37 @@ static void push_list(walk *w, const pp_pid_list *list) {
         push(w, list->pids[i]);
 }
 
-/* A number from a list may belong to a stranger by now: it is ours only with an owned parent, the
- * supervisor as parent, or a place in the leader's group while the leader pins that number. */
-static bool is_owned(const walk *w, const pp_proc_info *info) {
-    bool in_group = info->pgid == w->tree->leader.pid && !w->tree->leader_gone;
+/* Is this member still the process it was? What was read before that is then about it, too. */
+static bool still_stands(walk *w, size_t index) {
+    pp_os *os = w->tree->os;
+    pp_proc_info info;
+    pp_error error = { 0 };
+    pp_status status = os->inspect(os->ctx, w->tree->members[index].info.id, &info, &error);
 
-    return in_group || info->ppid == w->own_pid || pp__tree_find(w->tree, info->ppid) >= 0;
+    if (status != PP_OK && status != PP_E_VANISHED && status != PP_E_STALE)
+        note_enumeration(w, status);
+    return status == PP_OK;
+}
+
+/* A number from a list may belong to a stranger by now, and so may its parent's: it is ours only
+ * as a child of the supervisor, with a parent that is a member and proves to be so after the
+ * child was read, or with a place in the leader's group while the leader pins that number. */
+static bool is_owned(walk *w, const pp_proc_info *info) {
+    pp_tree *tree = w->tree;
+    bool in_group = info->pgid == tree->leader.pid && !tree->leader_gone;
+
+    if (tree->own_pid != 0 && info->ppid == tree->own_pid)
+        return true;
+    if (tree->own_pid == 0 && info->id.pid != tree->leader.pid && is_listed(&w->own, info->id.pid))
+        return true;
+    ptrdiff_t anchor = pp__tree_find(tree, in_group ? tree->leader.pid : info->ppid);
+    return anchor >= 0 && still_stands(w, (size_t)anchor);
+}
+
+/* Whose parent a child of ours shows is the supervisor. */
+static void learn_own_pid(walk *w, const pp_proc_info *info) {
+    if (w->tree->own_pid == 0 && is_listed(&w->own, info->id.pid))
+        w->tree->own_pid = info->ppid;
 }
 
 static void push_children(walk *w, int32_t pid) {
@@ -78,6 +109,7 @@ static void meet(walk *w, int32_t pid) {
         os->forget(os->ctx, info.id);
         return;
     }
+    learn_own_pid(w, &info);
     if (!pp__tree_add(w->tree, &info)) {
         note_enumeration(w, PP_E_NOMEM);
         return;
@@ -108,6 +140,7 @@ static void recheck(walk *w, size_t index) {
         pp_frame_add_failure(w->frame, old.id.pid, true, &error);
         return; /* stays a member, not seen: unverified */
     }
+    learn_own_pid(w, &info);
     member->seen = true;
     member->info = info;
     pp__tree_place(w->tree, member);
@@ -122,11 +155,10 @@ static void seed(walk *w) {
     pp_error error = { 0 };
 
     push(w, w->tree->leader.pid);
-    if (os->list_own_children(os->ctx, &list, &error) == PP_OK)
-        push_list(w, &list);
+    if (os->list_own_children(os->ctx, &w->own, &error) == PP_OK)
+        push_list(w, &w->own);
     else
         note_enumeration(w, PP_E_ENUMERATION);
-    pp_pid_list_done(&list);
     if (!os->adopts && !w->tree->leader_gone) { /* no orphan comes to us: ask its group */
         if (os->list_group(os->ctx, w->tree->leader.pid, &list, &error) == PP_OK)
             push_list(w, &list);
@@ -140,12 +172,7 @@ static void seed(walk *w) {
 
 static void discover(walk *w) {
     pp_tree *tree = w->tree;
-    ptrdiff_t leader = pp__tree_find(tree, tree->leader.pid);
 
-    w->own_pid = leader >= 0 ? tree->members[leader].info.ppid : 0;
-    if (w->own_pid == 0)
-        w->own_pid = tree->own_pid;
-    tree->own_pid = w->own_pid;
     for (size_t i = 0; i < tree->count; i++)
         tree->members[i].seen = false;
     seed(w);
@@ -338,15 +365,13 @@ void pp_tree_sample(pp_tree *tree, bool memory_pass, pp_frame *frame) {
     note_enumeration(&w, os->now(os->ctx, &now, NULL));
     frame->end_ns = now.t_ns;
     tree->last_listed_ns = frame->listed_cont_ns;
-    pp_pid_list_done(&w.queue);
-    pp_pid_list_done(&w.orphans_of);
+    walk_done(&w);
 }
 
 pp_status pp_tree_discover(pp_tree *tree, pp_frame *frame) {
     walk w = { .tree = tree, .frame = frame };
 
     discover(&w);
-    pp_pid_list_done(&w.queue);
-    pp_pid_list_done(&w.orphans_of);
+    walk_done(&w);
     return frame->enumeration;
 }

@@ -32,11 +32,12 @@ typedef struct pp_tree_event {
 typedef struct pp_tree_member {
     pp_proc_info info;
     bool leader;
-    bool escaped;   /* once outside, always so */
-    bool expected;  /* a declared helper (--expect-escapee) */
-    bool seen;      /* in the present pass */
-    bool killed;    /* SIGKILL was sent to it alone, and told of */
-    pp_usage usage; /* as last read */
+    bool escaped;      /* once outside, always so */
+    bool expected;     /* a declared helper (--expect-escapee) */
+    bool seen;         /* in the present pass */
+    bool after_leader; /* recorded only after the leader was gone: no fallback target */
+    bool killed;       /* SIGKILL was sent to it alone, and told of */
+    pp_usage usage;    /* as last read */
 } pp_tree_member;
 
 #define PP_TREE_ESCAPES_MAX 64
@@ -55,7 +56,7 @@ typedef struct pp_tree {
     pp_proc_id leader;
     int32_t sid;
     bool leader_gone;       /* reaped: its number proves no ownership any more */
-    int32_t own_pid;        /* the supervisor, as the leader showed it */
+    int32_t own_pid;        /* the supervisor, as its children show it; 0: not known */
     int64_t last_listed_ns; /* listed_cont_ns of the previous pass, for the late test */
     pp_tree_member *members;
     size_t count, capacity;
