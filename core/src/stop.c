@@ -46,14 +46,30 @@ static pp_stop_action begin(pp_stop *stop, const pp_stop_view *view) {
     return view->leader == PP_LEADER_ALIVE ? PP_STOP_TERM_LEADER : PP_STOP_WAIT;
 }
 
-static pp_stop_action after_group(pp_stop *stop, const pp_stop_view *view) {
-    stop->step = PP_STEP_REAP;
-    return view->leader == PP_LEADER_EXITED ? PP_STOP_REAP_LEADER : PP_STOP_WAIT;
+/* Reaping may fail for a while (a debugger has the leader): it is tried again within a bound, each
+ * time on a group that is over at this look. */
+static pp_stop_action reap(pp_stop *stop, const pp_stop_view *view) {
+    bool first = stop->reap_deadline_ns == 0;
+
+    if (first)
+        stop->reap_deadline_ns = view->now_ns + stop->plan.verify_ns;
+    if (view->leader == PP_LEADER_EXITED) {
+        if (first || view->now_ns < stop->reap_deadline_ns)
+            return stop->gave_up || group_is_over(view) ? PP_STOP_REAP_LEADER : PP_STOP_WAIT;
+        stop->gave_up = true;
+    }
+    stop->step = PP_STEP_ESCAPEES;
+    /* A deadline that a kill moved is over; escapees have what is left of the grace. */
+    if (stop->deadline_ns > stop->term_ns + stop->plan.grace_ns)
+        stop->deadline_ns = stop->term_ns + stop->plan.grace_ns;
+    return PP_STOP_WAIT;
 }
 
 static pp_stop_action grace(pp_stop *stop, const pp_stop_view *view) {
-    if (group_is_over(view))
-        return after_group(stop, view);
+    if (group_is_over(view)) {
+        stop->step = PP_STEP_REAP;
+        return PP_STOP_WAIT;
+    }
     if (view->now_ns < stop->deadline_ns)
         return PP_STOP_WAIT;
     stop->forced = true;
@@ -63,12 +79,15 @@ static pp_stop_action grace(pp_stop *stop, const pp_stop_view *view) {
 }
 
 static pp_stop_action verify(pp_stop *stop, const pp_stop_view *view) {
-    if (group_is_over(view))
-        return after_group(stop, view);
+    if (group_is_over(view)) {
+        stop->step = PP_STEP_REAP;
+        return PP_STOP_WAIT;
+    }
     if (view->now_ns < stop->deadline_ns)
         return PP_STOP_WAIT;
     stop->gave_up = true;
-    return after_group(stop, view);
+    stop->step = PP_STEP_REAP;
+    return PP_STOP_WAIT;
 }
 
 /* After a kill the escapees get the verification time; before it, what is left of the grace. */
@@ -104,17 +123,13 @@ pp_stop_action pp_stop_next(pp_stop *stop, const pp_stop_view *view, int64_t *re
         action = grace(stop, view);
     else if (action == PP_STOP_WAIT && stop->step == PP_STEP_VERIFY)
         action = verify(stop, view);
-    if (action == PP_STOP_WAIT && stop->step == PP_STEP_REAP) {
-        /* A deadline that a kill moved is over; escapees have what is left of the grace. */
-        stop->step = PP_STEP_ESCAPEES;
-        if (stop->deadline_ns > stop->term_ns + stop->plan.grace_ns)
-            stop->deadline_ns = stop->term_ns + stop->plan.grace_ns;
-    }
+    if (action == PP_STOP_WAIT && stop->step == PP_STEP_REAP)
+        action = reap(stop, view);
     if (action == PP_STOP_WAIT && stop->step == PP_STEP_ESCAPEES)
         action = escapees(stop, view);
     if (stop->step == PP_STEP_DONE)
         action = PP_STOP_FINISHED;
-    *ret_deadline_ns = stop->deadline_ns;
+    *ret_deadline_ns = stop->step == PP_STEP_REAP ? stop->reap_deadline_ns : stop->deadline_ns;
     return action;
 }
 

@@ -72,10 +72,11 @@ static bool ask_for_children(pp_loop *loop, pp_stop_view *view) {
     pp_status status = loop->os->no_children_left(loop->os->ctx, NULL);
 
     view->childless = status == PP_OK;
-    if (status != PP_E_AGAIN || view->escapees + view->escapees_uncertain > 0)
+    if (view->childless || status == PP_E_UNSUPPORTED ||
+        view->escapees + view->escapees_uncertain > 0)
         return false;
     view->escapees_uncertain = 1;
-    return true;
+    return status == PP_E_AGAIN;
 }
 
 static bool look_once(pp_loop *loop, pp_stop_view *view) {
@@ -134,7 +135,7 @@ static void kill_members(pp_loop *loop, bool outside, bool only_expected) {
         bool is_outside = member->escaped || member->info.pgid != loop->leader.pid;
         pp_error error = { 0 };
         if (member->info.phase == PP_PHASE_ZOMBIE || is_outside != outside ||
-            (only_expected && !member->expected))
+            (only_expected && !member->expected) || (!outside && member->after_leader))
             continue;
         pp_status status = loop->os->signal(loop->os->ctx, member->info.id, SIGKILL, &error);
         pp_stop_signalled(&loop->stop, status);
@@ -162,11 +163,13 @@ static void reap_leader(pp_loop *loop) {
 
     pp__loop_drain(loop);
     pp__loop_tell_output(loop);
-    if (pp_tree_reap(&loop->tree, loop->leader, &exit, &error) != PP_OK) {
+    pp_status status = pp_tree_reap(&loop->tree, loop->leader, &exit, &error);
+    if (status == PP_E_VANISHED) {
         loop->leader_state = PP_LEADER_LOST;
         pp__loop_event(loop, (pp_event){ .kind = "leader_reaped_elsewhere", .error = &error });
-        return;
     }
+    if (status != PP_OK)
+        return;
     loop->leader_state = PP_LEADER_REAPED;
     pp__loop_event(loop, (pp_event){ .kind = "reaped", .info = &info, .exit = &exit });
 }
@@ -228,7 +231,7 @@ static bool act(pp_loop *loop, pp_stop_action action) {
         return false;
     case PP_STOP_REAP_LEADER:
         reap_leader(loop);
-        return true;
+        return loop->leader_state != PP_LEADER_EXITED;
     case PP_STOP_FINISHED:
         finish(loop);
         return false;

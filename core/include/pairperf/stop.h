@@ -74,10 +74,11 @@ typedef enum pp_stop_step {
 typedef struct pp_stop {
     pp_stop_plan plan;
     pp_stop_step step;
-    int64_t term_ns;      /* when the stop began */
-    int64_t deadline_ns;  /* of the present step */
-    bool forced;          /* SIGKILL was needed for the group */
-    bool escapees_killed; /* SIGKILL went to owned processes outside the group */
+    int64_t term_ns;          /* when the stop began */
+    int64_t deadline_ns;      /* of the present step */
+    int64_t reap_deadline_ns; /* until then reaping the leader is tried again */
+    bool forced;              /* SIGKILL was needed for the group */
+    bool escapees_killed;     /* SIGKILL went to owned processes outside the group */
     bool leader_lost;
     bool signal_failed; /* a signal was refused: failed evidence */
     bool gave_up;       /* the verification time ran out */
@@ -88,7 +89,8 @@ typedef struct pp_stop {
 /* Begins a stop at now_ns. */
 void pp_stop_init(pp_stop *stop, const pp_stop_plan *plan, int64_t now_ns);
 
-/* The next action. *ret_deadline_ns: when to ask again at the latest (WAIT only). */
+/* The next action. *ret_deadline_ns: when to ask again at the latest, after WAIT or when the action
+ * changed nothing (a reaping that failed). */
 pp_stop_action pp_stop_next(pp_stop *stop, const pp_stop_view *view, int64_t *ret_deadline_ns);
 
 /* How the signal of the last action went. VANISHED is no failure. Success proves nothing. */
