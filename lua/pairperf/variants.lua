@@ -186,27 +186,58 @@ local function listed(list)
   return #list > 0 and table.concat(list, " ") or "none"
 end
 
-local function environment_text(set)
+-- The environment of `set` that `other` does not have.
+local function environment_beside(set, other)
   local parts = {}
   for name, value in pairs(set) do
-    parts[#parts + 1] = name .. "=" .. value
+    if other[name] ~= value then
+      parts[#parts + 1] = name .. "=" .. value
+    end
   end
   table.sort(parts)
   return listed(parts)
 end
 
---- Every difference between the variants beside the artifact, as sentences.
+local function shared_count(left, right)
+  local count = 0
+  while left[count + 1] ~= nil and left[count + 1] == right[count + 1] do
+    count = count + 1
+  end
+  return count
+end
+
+local function rest_of(list, from)
+  return listed(table.move(list, from, #list, 1, {}))
+end
+
+local function difference(what, left, right)
+  return ("%s: baseline %s, candidate %s"):format(what, left, right)
+end
+
+local function argument_difference(left, right)
+  local shared = shared_count(left, right)
+  if shared == #left and shared == #right then
+    return nil
+  end
+  local what = shared == 0 and "arguments" or ("arguments, after the first %d"):format(shared)
+  return difference(what, rest_of(left, shared + 1), rest_of(right, shared + 1))
+end
+
+local function environment_difference(left, right)
+  local only_left, only_right = environment_beside(left, right), environment_beside(right, left)
+  return only_left ~= only_right and difference("environment", only_left, only_right) or nil
+end
+
+--- Every difference between the variants beside the artifact, as sentences; what both have is left
+--- out.
 ---@return string[]
 function M.differences(baseline, candidate)
   local lines = {}
-  local function compare(what, left, right)
-    if left ~= right then
-      lines[#lines + 1] = ("%s: baseline %s, candidate %s"):format(what, left, right)
-    end
+  lines[#lines + 1] = argument_difference(baseline.args, candidate.args)
+  lines[#lines + 1] = environment_difference(baseline.env_set, candidate.env_set)
+  if baseline.kind ~= candidate.kind then
+    lines[#lines + 1] = difference("kind of artifact", baseline.kind, candidate.kind)
   end
-  compare("arguments", listed(baseline.args), listed(candidate.args))
-  compare("environment", environment_text(baseline.env_set), environment_text(candidate.env_set))
-  compare("kind of artifact", baseline.kind, candidate.kind)
   return lines
 end
 
