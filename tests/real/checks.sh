@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+# What tests/real/run.sh demands of a session: $session, $scenario, $status, $runs, $repetitions.
+# Every check has a name, is counted, and is printed when it misses.
+# shellcheck disable=SC2154 # run.sh sets them
+
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >/dev/null 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "MISSED: $scenario: $name" >&2
+    fi
+}
+
+# NAME FILTER: it holds for the summary of every scheduled run.
+check_runs() {
+    check "$1" jq -es "length == $runs and all(.[]; $2)" "$session/$scenario"/run-*/summary.json
+}
+
+complete_files() {
+    for file in plan.json probes.json session.json session.log report.json report.md \
+        baseline-bundle-manifest.json candidate-bundle-manifest.json; do
+        [ -s "$session/$file" ] || return
+    done
+    for run in "$session/$scenario"/run-*; do
+        for file in samples.jsonl events.jsonl summary.json; do
+            [ -s "$run/$file" ] || return
+        done
+    done
+}
+
+parsable() {
+    find "$session" -path '*/home' -prune -o \( -name '*.json' -o -name '*.jsonl' \) -print |
+        while IFS= read -r file; do
+            jq empty "$file" || exit 1
+        done
+}
+
+check_session() {
+    check "exit status 0, not $status" test "$status" -eq 0
+    check "complete files" complete_files
+    check "every JSON document and line parses" parsable
+    check "no artifact changed" jq -e 'all(.artifacts[]; .unchanged)' "$session/session.json"
+    check "the report has both variants with all runs" jq -e "
+        [.scenarios[].metrics[] | select(.name == \"cpu_percent\")
+            | .baseline.n, .candidate.n] == [$repetitions, $repetitions]" "$session/report.json"
+    check_runs "every run successful" '.status == "success"'
+    check_runs "every window valid" '.window | .valid and .frames + .missed == 13'
+    check_runs "the kernel says that no process is left" '
+        .verdict | .verdict == "echild" and .proofs.group_empty and .proofs.recorded_gone
+            and .survivors == [] and .unverified == []'
+    check_runs "ended in peace by SIGTERM" '
+        .verdict | .leader_exit == {code: 0} and (.forced or .escapees_killed | not)'
+    check_runs "CPU and memory are known" '
+        .metrics | all(.cpu_percent, .rss_max_bytes; .value > 0)'
+    check_runs "no torn or malformed evidence" '.evidence == {malformed: 0, torn: []}'
+}
+
+# METRIC: the candidate's median is above the baseline's by more than a tenth.
+check_rise() {
+    check "the candidate's $1 is higher" jq -e "
+        [.scenarios[].metrics[] | select(.name == \"$1\")][0]
+            | .candidate.median > 1.1 * .baseline.median" "$session/report.json"
+}
+
+check_inference() {
+    check_runs "ready by its file" '.ready.how == "file:endpoint.url" and .time_to_ready_ns > 0'
+    check_runs "hook ended in peace, none of it left" '
+        .hook | .exit == {code: 0} and (.ended_early | not) and .verdict.verdict == "echild"'
+    check_runs "at least 5 requests answered in the window, none failed" '
+        .latency | .ok >= 5 and .failed == 0 and .malformed == 0'
+    check_runs "64 tokens per answered request" '.latency | .output_tokens == 64 * .completed'
+    check_runs "CPU per request and per token" '
+        .metrics | all(.cpu_ms_per_request, .cpu_ms_per_token; .value > 0)'
+    check "the server counted the tokens, all with times" jq -es '
+        map(select(.status == "ok")) | length > 0 and all(.[];
+            .tokens == 64 and .token_source == "usage" and .http_status == 200
+                and .ttft_ms > 0 and .ttft_ms < .e2e_ms and (.itl_ms | length) == 63)' \
+        "$session/$scenario"/run-*/hook/requests.jsonl
+    check_rise cpu_ms_per_token
+}
+
+# FILTER: a line about the part, made of the summaries of its runs.
+say() {
+    jq -rs "$1" "$session/$scenario"/run-*/summary.json || :
+    echo "report: ${session#"$root/"}/report.md"
+}
+
+say_inference() {
+    say '"inference: \(map(select(.status == "success")) | length) of \(length) runs, " +
+        "\(map(.latency.completed // 0) | add) requests with " +
+        "\(map(.latency.output_tokens // 0) | add) tokens in their windows"'
+}
+
+# The handlers of all runs that are still there, by pid and program.
+living_handlers() {
+    for pid in $(jq -r '.escapees[]?.pid' "$session/$scenario"/run-*/summary.json); do
+        readlink "/proc/$pid/exe" | grep chrome_crashpad_handler
+    done
+}
+
+no_living_handlers() {
+    [ -z "$(living_handlers)" ]
+}
+
+all_found() {
+    for run in "$session/$scenario"/run-*; do
+        jq -es --rawfile listed "$run/check/stdout" '
+            [.[].procs[].pid] as $seen | $listed | split("\n") | map(select(. != "") | tonumber)
+                | length >= 5 and all(.[]; IN($seen[]))' "$run/samples.jsonl" || return
+    done
+}
+
+check_chromium() {
+    check_runs "at least 5 processes" '.processes >= 5'
+    check "every process that ps lists below the supervisor is in the frames" all_found
+    check_runs "browser and crash handler are components" '
+        .components | has("chromium") and has("chrome_crashpad_handler")'
+    check_runs "its crash handlers left the group, as declared" '
+        [.escapees[] | select(.exe | endswith("/chrome_crashpad_handler"))]
+            | length >= 1 and all(.[]; .expected and .pid > 1 and .start > 0)'
+    check "no crash handler is left" no_living_handlers
+    check_rise cpu_percent
+}
+
+say_chromium() {
+    say '"chromium: \(map(select(.status == "success")) | length) of \(length) runs, " +
+        "\(map(.processes // 0) | min) to \(map(.processes // 0) | max) processes, " +
+        "\([.[].escapees[]? | select(.expected)] | length) crash handlers left the group"'
+    echo "crash handlers still there: $(living_handlers | wc -l)"
+}
