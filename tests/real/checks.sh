@@ -39,6 +39,7 @@ parsable() {
         done
 }
 
+# proves: CLI-8, PROV-3, GRP-4
 check_session() {
     check "exit status 0, not $status" test "$status" -eq 0
     check "complete files" complete_files
@@ -47,6 +48,8 @@ check_session() {
     check "the report has both variants with all runs" jq -e "
         [.scenarios[].metrics[] | select(.name == \"cpu_percent\")
             | .baseline.n, .candidate.n] == [$repetitions, $repetitions]" "$session/report.json"
+    check "the one argument that differs is reported" jq -e '
+        .differences | length == 1 and (.[0] | startswith("arguments"))' "$session/report.json"
     check_runs "every run successful" '.status == "success"'
     check_runs "every window valid" '.window | .valid and .frames + .missed == 13'
     check_runs "the kernel says that no process is left" '
@@ -66,6 +69,7 @@ check_rise() {
             | .candidate.median > 1.1 * .baseline.median" "$session/report.json"
 }
 
+# proves: INF-1, INF-3, INF-4, RUN-1
 check_inference() {
     check_runs "ready by its file" '.ready.how == "file:endpoint.url" and .time_to_ready_ns > 0'
     check_runs "hook ended in peace, none of it left" '
@@ -114,6 +118,7 @@ all_found() {
     done
 }
 
+# proves: TRK-3, CAN-3
 check_chromium() {
     check_runs "at least 5 processes" '.processes >= 5'
     check "every process that ps lists below the supervisor is in the frames" all_found
