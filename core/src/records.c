@@ -163,6 +163,7 @@ static void write_fields(pp_json *json, const void *record, const field *fields,
 static void conservation(pp_json *json, const pp_conservation *total) {
     pp_json_begin_object(json);
     key_u64(json, "clamped_ns", total->clamped_ns);
+    key_u64(json, "clamped_write_bytes", total->clamped_write_bytes);
     key_reading(json, "cpu_ns", total->cpu_ns);
     key_u64(json, "error_ns", total->error_ns);
     key_bool(json, "lower_bound", total->lower_bound);
@@ -175,6 +176,7 @@ static void conservation(pp_json *json, const pp_conservation *total) {
     pp_json_end_object(json);
     key_u64(json, "reaped_cpu_ns", total->reaped_cpu_ns);
     key_u64(json, "reaped_write_bytes", total->reaped_write_bytes);
+    key_u64(json, "unreaped", total->unreaped);
     key_reading(json, "write_bytes", total->write_bytes);
     pp_json_end_object(json);
 }

@@ -279,6 +279,20 @@ static void add_pair(pp_sum *sum, const pp_usage *usage) {
 /* Two tick counters (user, system), each cut down to a tick of at most 10 ms. */
 #define WAITED_ERROR_NS 20000000U
 
+/* A conserved total never falls: lifts it to its running maximum, and says by how much. */
+static uint64_t hold_up(pp_reading *total, uint64_t *floor) {
+    uint64_t lifted = 0;
+
+    if (!total->known)
+        return 0;
+    if (total->value < *floor) {
+        lifted = *floor - total->value;
+        total->value = *floor;
+    }
+    *floor = total->value;
+    return lifted;
+}
+
 static void conserve(pp_tree *tree, pp_frame *frame) {
     pp_conservation *total = &frame->conservation;
     pp_sum cpu = { 0 }, written = { 0 };
@@ -290,7 +304,10 @@ static void conserve(pp_tree *tree, pp_frame *frame) {
     for (size_t i = 0; i < frame->proc_count; i++) {
         const pp_usage *usage = &frame->procs[i].usage;
         add_pair(&cpu, usage);
-        pp_sum_add(&written, usage->write_bytes);
+        if (!usage->write_bytes.known && usage->write_bytes.why == PP_E_VANISHED)
+            total->unreaped++; /* comes back with its parent's counters */
+        else
+            pp_sum_add(&written, usage->write_bytes);
         if (usage->child_cpu_ns.known && usage->child_cpu_ns.value > 0)
             total->error_ns += WAITED_ERROR_NS;
     }
@@ -307,13 +324,8 @@ static void conserve(pp_tree *tree, pp_frame *frame) {
         total->cpu_ns = pp_missing(frame->enumeration);
         total->write_bytes = pp_missing(frame->enumeration);
     }
-    if (!total->cpu_ns.known)
-        return;
-    if (total->cpu_ns.value < tree->cpu_floor_ns) {
-        total->clamped_ns = tree->cpu_floor_ns - total->cpu_ns.value;
-        total->cpu_ns.value = tree->cpu_floor_ns;
-    }
-    tree->cpu_floor_ns = total->cpu_ns.value;
+    total->clamped_ns = hold_up(&total->cpu_ns, &tree->cpu_floor_ns);
+    total->clamped_write_bytes = hold_up(&total->write_bytes, &tree->write_floor_bytes);
 }
 
 static void read_memory(pp_tree *tree, pp_frame *frame) {

@@ -203,6 +203,16 @@ local function rate(delta, elapsed_ns, scale)
   end
 end
 
+-- An ended process at an edge whose counters its parent had not taken over yet.
+local function write_flags(window)
+  for _, at in ipairs { window[1], window[#window] } do
+    if at.frame.conservation.unreaped > 0 then
+      return { "unreaped_at_edge" }
+    end
+  end
+  return {}
+end
+
 local function add_conserved(metrics, window, elapsed_ns)
   local cpu_ns, why = conserved(window, "cpu_ns")
   local last = window[#window]
@@ -216,6 +226,7 @@ local function add_conserved(metrics, window, elapsed_ns)
   local bytes, why_bytes = conserved(window, "write_bytes")
   metrics.write_bytes_per_second_conservation = metric("B/s", "conservation", {
     value = rate(bytes, elapsed_ns, 1e9),
+    flags = write_flags(window),
     reason = why_bytes or (bytes and bytes < 0 and "counter_regressed") or "no elapsed time",
   })
   return cpu_ns

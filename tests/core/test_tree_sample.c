@@ -93,6 +93,25 @@ static void the_total_is_the_sum_of_own_and_waited_for_times(void **state) {
     assert_int_equal(f->frame.conservation.clamped_ns, 0);
 }
 
+/* Its I/O is out of sight until its parent has waited for it; the total waits, and never falls.
+ * proves: TRK-7, MET-6 */
+static void an_ended_member_hides_its_writes_for_a_while(void **state) {
+    fixture *f = *state;
+    fake_find(&f->fake, GRANDCHILD)->usage.write_bytes = pp_known(4096);
+    fake_find(&f->fake, CHILD)->usage.write_bytes = pp_known(100);
+    uint64_t before = sample(f)->write_bytes.value;
+    fake_find(&f->fake, GRANDCHILD)->usage.write_bytes = pp_missing(PP_E_VANISHED);
+    const pp_conservation *total = sample(f);
+    assert_true(total->write_bytes.known);
+    assert_true(total->write_bytes.value == before);
+    assert_int_equal(total->clamped_write_bytes, 4096);
+    assert_int_equal(total->unreaped, 1);
+    fake_find(&f->fake, GRANDCHILD)->usage.write_bytes = pp_missing(PP_E_DENIED);
+    total = sample(f);
+    assert_false(total->write_bytes.known);
+    assert_int_equal(total->write_bytes.why, PP_E_DENIED);
+}
+
 static void grandchild_exits(fake_os *fake) {
     fake_exit(fake, GRANDCHILD, 0);
 }
@@ -365,6 +384,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(parents_are_read_before_their_children),
         T(the_total_is_the_sum_of_own_and_waited_for_times),
+        T(an_ended_member_hides_its_writes_for_a_while),
         T(a_parent_is_read_again_when_its_child_vanished_in_the_pass),
         T(what_was_read_again_is_what_was_last_seen),
         T(what_vanished_unseen_keeps_its_last_reading_and_is_not_called_final),

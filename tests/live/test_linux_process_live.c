@@ -365,6 +365,38 @@ static void an_unreadable_program_is_alive_with_denied_counters(void **state) {
     assert_int_equal(result, 0);
 }
 
+/* An exited, unreaped leader, watched without privilege. */
+static int host_of_an_ended_program(void) {
+    if (geteuid() == 0 &&
+        (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0))
+        return 77;
+    (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    pp_host_options options = { .channel_fd = -1, .run_dir_fd = -1 };
+    if (pp_host_open(&options, &live_os, &live_error) != PP_OK)
+        return 1;
+    char *const words[] = { "true", NULL };
+    pp_command command = { .path = "/bin/true", .argv = words, .envp = words + 1, .cwd = "/" };
+    pp_proc_id id;
+    if (live_os.spawn(live_os.ctx, &command, &id, &live_error) != PP_OK)
+        return 2;
+    (void)live_await_exit(id);
+    pp_usage usage = live_usage(id, true);
+    live_end(id);
+    pp_host_close(&live_os);
+    if (!usage.cpu_ns.known)
+        return 3;
+    return usage.write_bytes.known || usage.write_bytes.why == PP_E_VANISHED ? 0 : 4;
+}
+
+/* proves: TRK-7 */
+static void what_an_ended_program_hides_is_gone_not_denied(void **state) {
+    (void)state;
+    int result = live_forked(host_of_an_ended_program);
+    if (result == 77)
+        skip();
+    assert_int_equal(result, 0);
+}
+
 static void the_host_knows_its_own_cost(void **state) {
     (void)state;
     pp_reading cpu, rss;
@@ -398,6 +430,7 @@ int main(int argc, char **argv) {
         T(a_start_lies_between_the_clocks_around_it),
         T(a_reused_number_is_told_from_the_process_that_had_it),
         T(an_unreadable_program_is_alive_with_denied_counters),
+        T(what_an_ended_program_hides_is_gone_not_denied),
         T(the_host_knows_its_own_cost),
         T(the_executable_is_found_in_its_directory),
     };

@@ -102,6 +102,8 @@ local function conservation(given, procs)
     reaped_cpu_ns = 0,
     reaped_write_bytes = 0,
     clamped_ns = 0,
+    clamped_write_bytes = 0,
+    unreaped = 0,
     error_ns = 5000000,
     lower_bound = false,
     missing = {},

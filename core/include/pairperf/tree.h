@@ -70,6 +70,7 @@ typedef struct pp_tree {
     pp_status reaped_missing;       /* some reaping gave no CPU figure */
     pp_status reaped_write_missing; /* some reaping gave no I/O figure */
     uint64_t cpu_floor_ns;          /* running maximum of the conservation total */
+    uint64_t write_floor_bytes;     /* likewise */
     bool lower_bound;
     bool incomplete; /* memory ran out: some member could not be recorded */
     void (*on_event)(void *ctx, const pp_tree_event *event); /* may be NULL */

@@ -170,6 +170,19 @@ static pp_linux_io read_io(const pp_linux_host *host, pp_linux_handle *handle) {
     return io;
 }
 
+/* Kernels refuse an ended process's I/O counters to an unprivileged reader, its own parent included:
+ * they are gone until the parent has waited for it, and that is no refusal of a living process. */
+static pp_status why_refused(pp_linux_host *host, pp_linux_handle *handle) {
+    pp_linux_stat stat;
+    pp_status status = pp__linux_handle_stat(host, handle, &stat, NULL);
+    if (status != PP_OK)
+        return status;
+    bool others_run = stat.state == 'Z' && !is_zombie(&stat);
+    if (!others_run && read_rss(host, handle, &stat).why == PP_E_VANISHED)
+        return PP_E_VANISHED;
+    return PP_E_DENIED;
+}
+
 pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,
                           pp_error *reterr) {
     pp_linux_host *host = ctx;
@@ -182,6 +195,8 @@ pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage
         return status;
 
     pp_linux_io io = read_io(host, handle);
+    if (io.write_bytes.why == PP_E_DENIED)
+        io.write_bytes = io.cancelled_write_bytes = pp_missing(why_refused(host, handle));
     pp_usage usage = {
         .cpu_ns = read_cpu(host, id.pid),
         .child_cpu_ns = child_cpu(host, &stat),
