@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The first lines of a report: what can be concluded and what cannot; and remarks on single runs.
+local conclusions_verdicts = require "pairperf.conclusions_verdicts"
 local json = require "pairperf.json"
 
 local M = {}
@@ -21,7 +22,7 @@ local function diagnostic(report)
   end
   return (
     "Diagnostic only (%s): these figures show that the set-up works; they support no conclusion "
-    .. "about the builds."
+    .. "about the builds. Words below are what the rules would say."
   ):format(table.concat(reasons, ", "))
 end
 
@@ -124,10 +125,7 @@ function M.lines(report)
   if report.mode == "single" then
     add "One variant only: nothing is compared."
   else
-    add(
-      "No verdict is computed. The tables give medians and their difference; a difference of "
-        .. "medians is not by itself a finding, and a small one is not by itself equality."
-    )
+    conclusions_verdicts.lines(report, add)
     add(position(report))
   end
   return lines

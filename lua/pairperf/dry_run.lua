@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- --dry-run: what a session would do, as text. Creates nothing; ends with preflight's status.
+local compare = require "pairperf.compare"
 local core = require "pairperf.core"
 local exit_status = require "pairperf.exit_status"
 local guarding = require "pairperf.guarding"
@@ -8,6 +9,7 @@ local plan = require "pairperf.plan"
 local preflight = require "pairperf.preflight"
 local units = require "pairperf.units"
 local variants = require "pairperf.variants"
+local verdict_text = require "pairperf.verdict_text"
 
 local M = {}
 
@@ -107,28 +109,11 @@ end
 
 local TIERS = { Linux = "conservation (cgroup where a leaf can be had)", Darwin = "observed" }
 
--- The smallest two-sided p that exact rank tests can reach with n and n runs: 2 / C(2n, n).
-local function smallest_p(n)
-  local p = 2.0
-  for i = 1, n do
-    p = p * i / (n + i)
-  end
-  return math.min(1, p)
-end
-
 local function print_power(draft)
   print("counting tier: " .. (TIERS[core.process.system()] or "unknown"))
-  for _, one in ipairs(draft.scenarios) do
-    if not draft.values.single then
-      print(
-        ("%s: with %d + %d runs the smallest two-sided p of an exact rank test is %.2g"):format(
-          one.name,
-          one.repetitions,
-          one.repetitions,
-          smallest_p(one.repetitions)
-        )
-      )
-    end
+  for _, one in ipairs(draft.values.single and {} or draft.scenarios) do
+    local found = compare.attainable(one.repetitions, one.repetitions)
+    print(("%s: %s"):format(one.name, verdict_text.attainable(found)))
   end
 end
 
@@ -177,7 +162,5 @@ function M.show(draft)
   print(refused and "preflight: refused" or "preflight: nothing stands in the way")
   return refused and exit_status.USAGE or exit_status.OK
 end
-
-M.smallest_p = smallest_p
 
 return M

@@ -5,6 +5,7 @@ local command = require "pairperf.command"
 local core = require "pairperf.core"
 local errors = require "pairperf.error"
 local guarding = require "pairperf.guarding"
+local preflight_compare = require "pairperf.preflight_compare"
 local readiness = require "pairperf.readiness"
 local units = require "pairperf.units"
 local variants = require "pairperf.variants"
@@ -311,8 +312,13 @@ local function check_reduced(draft)
   end
 end
 
+local function check_comparison(draft)
+  preflight_compare.examine(draft, function(level, text)
+    add(draft, level, text)
+  end)
+end
+
 local CHECKS = {
-  check_system,
   check_variants,
   check_output,
   check_commands,
@@ -324,18 +330,8 @@ local CHECKS = {
   check_socket_room,
   check_disk,
   check_reduced,
+  check_comparison,
 }
-
---- Runs every check over a draft and collects the findings.
----@param draft pairperf.Draft
-function M.examine(draft)
-  if not draft.values["dry-run"] then
-    check_authority(draft)
-  end
-  for _, check in ipairs(CHECKS) do
-    check(draft)
-  end
-end
 
 --- Whether any finding refuses the session.
 ---@return boolean
@@ -346,6 +342,21 @@ function M.refused(draft)
     end
   end
   return false
+end
+
+--- Runs every check over a draft and collects the findings.
+---@param draft pairperf.Draft
+function M.examine(draft)
+  check_system(draft)
+  if M.refused(draft) then
+    return -- nothing else can be asked here
+  end
+  if not draft.values["dry-run"] then
+    check_authority(draft)
+  end
+  for _, check in ipairs(CHECKS) do
+    check(draft)
+  end
 end
 
 --- Texts of all findings of a level.

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
---- The report as a table, from plan.json and the summaries. Pure: no file, no clock. It computes
---- medians and their differences; it gives no verdict.
+--- The report as a table, from plan.json and the summaries. Pure: no file, no clock.
 local caveats = require "pairperf.caveats"
 local conclusions = require "pairperf.conclusions"
 local json = require "pairperf.json"
+local report_compare = require "pairperf.report_compare"
 local report_metrics = require "pairperf.report_metrics"
 local stats = require "pairperf.stats"
 
@@ -308,7 +308,6 @@ function M.build(input)
     interrupted = input.interrupted or false,
     diagnostic_only = plan.diagnostic.diagnostic_only,
     diagnostic_reasons = json.array(plan.diagnostic.reasons),
-    verdicts = "not computed",
     differences = json.array(plan.differences),
     variants = plan.variants,
     seed = plan.seed,
@@ -338,6 +337,7 @@ function M.build(input)
   for i, scenario in ipairs(plan.scenarios) do
     report.scenarios[i] = scenario_report(scenario, plan, rows, summaries)
   end
+  report_compare.add(report, plan)
   report.notes = conclusions.notes(rows, summaries)
   report.conclusions = conclusions.lines(report)
   return report

@@ -4,6 +4,7 @@ local format = require "pairperf.format"
 local json = require "pairperf.json"
 local markdown = require "pairperf.markdown"
 local report_md_scenario = require "pairperf.report_md_scenario"
+local report_md_verdicts = require "pairperf.report_md_verdicts"
 local report_values = require "pairperf.report_values"
 
 local M = {}
@@ -280,6 +281,7 @@ end
 function M.render(report)
   local out = {}
   top(out, report)
+  report_md_verdicts.table(out, report)
   variant_table(out, report)
   for _, scenario in ipairs(report.scenarios) do
     report_md_scenario.section(out, scenario)

@@ -2,6 +2,7 @@
 --- The section of one scenario in report.md: metrics, sources, components, requests.
 local format = require "pairperf.format"
 local markdown = require "pairperf.markdown"
+local report_md_verdicts = require "pairperf.report_md_verdicts"
 local report_values = require "pairperf.report_values"
 
 local M = {}
@@ -202,6 +203,7 @@ function M.section(out, scenario)
         .. "one comparison."
     )
   end
+  report_md_verdicts.details(out, scenario)
   flag_lines(out, scenario)
   component_table(out, scenario)
   request_table(out, scenario)

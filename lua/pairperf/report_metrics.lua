@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The rows of a comparison: per metric the statistics of each variant over its successful runs,
---- the difference of the medians, and the source that all of them share. Pure.
+--- the difference of the medians, the source that all of them share, and what it shows. Pure.
 local catalogue = require "pairperf.metric_catalogue"
+local compare = require "pairperf.compare"
 local json = require "pairperf.json"
 local stats = require "pairperf.stats"
 
@@ -137,6 +138,24 @@ local function difference(sides)
   }
 end
 
+-- Values of the successful runs by slot, counted from the scenario's first.
+local function run_values(context, name)
+  local list, first = {}, context.rows[1] and context.rows[1].slot
+  for _, row in ipairs(context.rows) do
+    local summary = row.status == "success" and context.summaries[row.slot]
+    local metric = summary and (summary.metrics or {})[name]
+    if metric and known(metric.value) then
+      list[#list + 1] = {
+        slot = row.slot - first,
+        session_slot = row.slot,
+        variant = row.variant,
+        value = metric.value,
+      }
+    end
+  end
+  return list
+end
+
 local function comparison(entry, context)
   local source, tier = entry.name, nil
   local no_tier = false
@@ -168,6 +187,10 @@ local function comparison(entry, context)
   row.error = or_null(largest_error)
   row.passes = fewest and { fewest = fewest, most = most } or json.null
   row.difference = difference(row)
+  row.comparison = json.null
+  if context.sides.candidate then
+    row.comparison = compare.metric(entry, no_tier and {} or run_values(context, source))
+  end
   return row
 end
 

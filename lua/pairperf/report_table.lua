@@ -4,14 +4,24 @@ local report_values = require "pairperf.report_values"
 
 local M = {}
 
-local HEAD = { "metric", "unit", "baseline", "n", "candidate", "n", "difference", "" }
+local HEAD = { "metric", "unit", "baseline", "n", "candidate", "n", "difference", "", "verdict" }
+local WORD <const> = #HEAD
+
+local LEGEND <const> = "\n  * primary metric; a word in brackets is only indicative"
+
+-- A star marks primary metrics; a word that does not count is in brackets.
+local function word(comparison)
+  local indicative = comparison.indicative
+  local text = report_values.known(indicative) and "(" .. indicative .. ")" or comparison.verdict
+  return text .. (comparison.family == "primary" and " *" or "")
+end
 
 local function cells(row)
   local b, c = report_values.side(row, "baseline"), report_values.side(row, "candidate")
   local absolute, percent = report_values.difference(row)
   local list = { row.title, report_values.unit(row), b.median, b.n }
   if c then
-    table.move({ c.median, c.n, absolute, percent }, 1, 4, 5, list)
+    table.move({ c.median, c.n, absolute, percent, word(row.comparison) }, 1, 5, 5, list)
   end
   return list
 end
@@ -32,7 +42,7 @@ local function aligned(rows)
     local parts = {}
     for column, cell in ipairs(row) do
       local pad = (" "):rep(widths[column] - width(cell))
-      parts[column] = column <= 2 and cell .. pad or pad .. cell
+      parts[column] = (column <= 2 or column == WORD) and cell .. pad or pad .. cell
     end
     lines[i] = ("  " .. table.concat(parts, "  ")):gsub("%s+$", "")
   end
@@ -50,7 +60,10 @@ local function scenario_text(scenario)
     end
   end
   local text = "scenario " .. scenario.name .. " (medians of successful runs)\n"
-  return text .. (#rows > 1 and aligned(rows) or "  no successful run")
+  if #rows == 1 then
+    return text .. "  no successful run"
+  end
+  return text .. aligned(rows) .. (scenario.runs.candidate and LEGEND or "")
 end
 
 --- Conclusions, then a table per scenario.

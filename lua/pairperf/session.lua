@@ -4,11 +4,13 @@
 local core = require "pairperf.core"
 local evidence = require "pairperf.evidence"
 local exit_status = require "pairperf.exit_status"
+local gate = require "pairperf.gate"
 local options = require "pairperf.options"
 local preflight = require "pairperf.preflight"
 local probes = require "pairperf.probes"
 local progress = require "pairperf.progress"
 local report = require "pairperf.report"
+local report_compare = require "pairperf.report_compare"
 local run = require "pairperf.run"
 local summary = require "pairperf.summary"
 local units = require "pairperf.units"
@@ -78,6 +80,15 @@ local function context(values)
   return text or core.json.null
 end
 
+local function plan_comparison(draft, excludes)
+  local names = {}
+  for i, one in ipairs(draft.scenarios) do
+    names[i] = one.name
+  end
+  local primary, gates = draft.values.primary or {}, draft.values["fail-on"] or {}
+  return report_compare.plan(primary, gates, names, excludes)
+end
+
 local function plan_variants(draft)
   local sides = {}
   for _, name in ipairs(draft.names) do
@@ -101,6 +112,7 @@ function M.plan_table(draft, command_line)
   local build = core.process.build()
   local one, other = draft.variants.baseline, draft.variants.candidate
   local _, _, wall_ns = core.clock.now()
+  local excluded_names = excluded(draft)
   return {
     schema = "pairperf-plan-1",
     tool = {
@@ -124,7 +136,8 @@ function M.plan_table(draft, command_line)
     },
     null_control = other ~= nil and variants.is_null_control(one, other),
     differences = array(other and variants.differences(one, other) or {}),
-    excluded_components = array(excluded(draft)),
+    excluded_components = array(excluded_names),
+    comparison = not values.single and plan_comparison(draft, #excluded_names > 0) or nil,
     expect_escapees = array(values["expect-escapee"] or {}),
     guard_paths = array(draft.guard_paths),
     template = draft.template or core.json.null,
@@ -178,7 +191,11 @@ local function new_session(draft)
     real_home = draft.real_home,
     log = evidence.log(draft.output .. "/session.log"),
     progress = progress.new(draft),
-    outcome = { failed_runs = 0, allow_failed = draft.values["allow-failed"] },
+    outcome = {
+      failed_runs = 0,
+      allow_failed = draft.values["allow-failed"],
+      allow_inconclusive = draft.values["allow-inconclusive"],
+    },
     failed = 0,
     firsts = {},
   }
@@ -363,7 +380,7 @@ local function close(session)
     failed_or_skipped = outcome.failed_runs,
   })
   local written, err = write_report(session)
-  outcome.decisions = written and written.gate_decisions
+  outcome.decisions = written and gate.decisions(written.gates)
   local status = exit_status.decide(outcome)
   if not written then
     complain(("report not written: %s"):format(tostring(err)))

@@ -150,6 +150,30 @@ group("Schedule", {
   },
 })
 
+group("Decision", {
+  {
+    name = "fail-on",
+    type = "text",
+    value = "GATE",
+    repeatable = true,
+    help = "exit with 4 unless METRIC of the candidate worsens by no more than its budget: "
+      .. "[SCENARIO/]METRIC:+5%, :+20MiB or :<=LIMIT (pairperf-lua metrics lists the names)",
+  },
+  {
+    name = "allow-inconclusive",
+    type = "flag",
+    help = "a gate that stays open does not make the exit status 4",
+  },
+  {
+    name = "primary",
+    type = "text",
+    value = "METRIC",
+    repeatable = true,
+    help = "[SCENARIO/]METRIC whose verdict counts, adjusted for their number (default CPU, "
+      .. "memory maximum, wakeups or voluntary switches, writes)",
+  },
+})
+
 group("Application", {
   {
     name = "app-arg",

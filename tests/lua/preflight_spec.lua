@@ -132,6 +132,45 @@ describe("preflight", function()
 end)
 
 -- proves: GUARD-2, GUARD-5, GUARD-6
+-- proves: CLI-7 REP-4
+describe("the comparison's findings", function()
+  it("refuse gates and metrics with unknown names, with the nearest", function()
+    local text = only_refusal(examine(with("--fail-on", "cpu_precent:+5%")))
+    assert.matches("'%-%-fail%-on': 'cpu_precent:%+5%%' names no metric.*'cpu_percent'", text)
+    text = only_refusal(examine(with("--fail-on", "bsy/cpu_percent:+5%")))
+    assert.matches("names no scenario of this session: 'bsy'; did you mean 'busy'", text)
+    text = only_refusal(examine(with("--primary", "rss_max")))
+    assert.matches("'%-%-primary': 'rss_max' names no metric", text)
+    assert.is_false(preflight.refused(examine(with("--fail-on", "busy/cpu_percent:+5%"))))
+  end)
+
+  it("refuse gates on a single variant", function()
+    local planned = examine {
+      "--baseline",
+      "/a",
+      "--single",
+      "--output",
+      "/tmp/out",
+      "--authorize-launch",
+      "--fail-on",
+      "cpu_percent:+5%",
+    }
+    assert.matches("no place beside '%-%-single'", only_refusal(planned))
+  end)
+
+  it("warn of a family that the runs cannot carry, with the runs that can", function()
+    local function warned(...)
+      return table.concat(preflight.texts(examine(with(...)), "warning"), "\n")
+    end
+    assert.is_nil(warned("--repetitions", "5"):find "primary metrics")
+    assert.matches(
+      "4 primary metrics are more than can be significant with 4%+4 runs %(1%): take 5 repetitions",
+      warned("--repetitions", "4")
+    )
+    assert.is_nil(warned("--repetitions", "4", "--primary", "cpu_percent"):find "primary metrics")
+  end)
+end)
+
 describe("the guard's finding", function()
   it("refuses a writable directory and prints the ways on with what each means", function()
     host.launcher_writable = true

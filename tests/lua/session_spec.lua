@@ -2,11 +2,11 @@
 local fake = dofile "tests/lua/support/fake_core.lua"
 
 local host, session, draft, options, preflight, scenario
-local outcomes, executed, reports
+local outcomes, executed, reports, gates
 
 -- Loads the session over a fake core whose runs end as `outcomes` says, by slot.
 before_each(function()
-  outcomes, executed, reports = {}, {}, 0
+  outcomes, executed, reports, gates = {}, {}, 0, {}
   host = fake.fresh()
   package.loaded["pairperf.summary"] = {
     build = function()
@@ -16,7 +16,7 @@ before_each(function()
   package.loaded["pairperf.report"] = {
     write = function()
       reports = reports + 1
-      return {}
+      return { gates = gates }
     end,
   }
   package.loaded["pairperf.run"] = {
@@ -174,6 +174,55 @@ describe("after a failed run", function()
   end)
 end)
 
+-- proves: CLI-7
+describe("gates", function()
+  local function status_with(decisions, ...)
+    for i, decision in ipairs(decisions) do
+      gates[i] = { decision = decision }
+    end
+    return start("--repetitions", "1", ...)
+  end
+
+  it("that pass give 0", function()
+    assert.equal(0, status_with { "pass", "pass" })
+  end)
+
+  it("that stay open give 4", function()
+    assert.equal(4, status_with { "pass", "inconclusive" })
+  end)
+
+  it("that stay open give 0 with --allow-inconclusive", function()
+    assert.equal(0, status_with({ "inconclusive" }, "--allow-inconclusive"))
+  end)
+
+  it("that fail give 4 with --allow-inconclusive too", function()
+    assert.equal(4, status_with({ "fail", "inconclusive" }, "--allow-inconclusive"))
+  end)
+
+  it("come after failed runs", function()
+    outcomes[0], gates = failed "warmup", { { decision = "fail" } }
+    assert.equal(1, start("--repetitions", "1"))
+  end)
+
+  it("and the family are in the plan", function()
+    local planned = prepare(
+      "--fail-on",
+      "cpu_percent:+5%",
+      "--primary",
+      "busy/rss_max_bytes",
+      "--repetitions",
+      "1"
+    )
+    session.start(planned, {})
+    local plan = session.plan_table(planned, {})
+    assert.same({ "cpu_percent:+5%" }, { table.unpack(plan.comparison.gates) })
+    assert.same(
+      { { scenario = "busy", metric = "rss_max_bytes" } },
+      { table.unpack(plan.comparison.primary) }
+    )
+  end)
+end)
+
 -- proves: PLAN-6
 describe("first runs of both variants that fail at the same step", function()
   it("stop the session", function()
@@ -236,6 +285,7 @@ describe("--single", function()
     assert.equal(5, #executed)
     local plan = require("pairperf.session").plan_table(planned, {})
     assert.equal("single", plan.mode)
+    assert.is_nil(plan.comparison)
     assert.is_nil(plan.variants.candidate)
   end)
 end)

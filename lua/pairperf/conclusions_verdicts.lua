@@ -1,0 +1,81 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- The first lines about verdicts: what can be concluded in each scenario, what cannot, and what
+--- the gates decided.
+local json = require "pairperf.json"
+local verdict_text = require "pairperf.verdict_text"
+
+local M = {}
+
+local function known(value)
+  return value ~= nil and value ~= json.null
+end
+
+local OPEN = { inconclusive = true, unclear = true }
+
+-- Sentences on the primary metrics whose word is settled, and on those where it is open; and the
+-- words of exploratory metrics that changed.
+local function sentences(scenario)
+  local settled, open, changed = {}, {}, {}
+  for _, row in ipairs(scenario.metrics) do
+    local comparison = row.comparison
+    local indicative = comparison.indicative
+    local word = known(indicative) and indicative or comparison.verdict
+    if comparison.family == "primary" then
+      local list = OPEN[word] and open or settled
+      list[#list + 1] = verdict_text.sentence(row, scenario, word)
+    elseif not row.detail and not OPEN[word] and word ~= "equivalent" then
+      changed[#changed + 1] = row.title .. " " .. word
+    end
+  end
+  return settled, open, changed
+end
+
+-- Primary metrics of which there is no row at all.
+local function absent(scenario, report)
+  local rows, list = {}, {}
+  for _, row in ipairs(scenario.metrics) do
+    rows[row.name] = true
+  end
+  for _, one in ipairs(report.comparison.family) do
+    if one.scenario == scenario.name and not rows[one.metric] then
+      list[#list + 1] = ("%s: no value"):format(one.metric)
+    end
+  end
+  return list
+end
+
+local function scenario_lines(scenario, report, add)
+  local void = known(report.comparison.void)
+  local settled, open, changed = sentences(scenario)
+  local missing = absent(scenario, report)
+  table.move(missing, 1, #missing, #open + 1, open)
+  local function line(what, list)
+    if #list > 0 then
+      add(("Scenario %s, %s: %s."):format(scenario.name, what, table.concat(list, "; ")))
+    end
+  end
+  line(void and "indicative only" or "concluded", settled)
+  line("not concluded", open)
+  line("exploratory, not adjusted for their number", changed)
+  add(("Scenario %s, %s."):format(scenario.name, verdict_text.attainable(scenario.attainable)))
+end
+
+local function gate_line(one)
+  local text = ("Gate %s, scenario %s: %s"):format(one.gate, one.scenario, one.decision)
+  local reason = verdict_text.reason(one.reason)
+  return text .. (reason ~= "" and ": " .. reason or "") .. "."
+end
+
+--- Appends the lines.
+---@param report table compared
+---@param add fun(line: string)
+function M.lines(report, add)
+  for _, one in ipairs(report.gates) do
+    add(gate_line(one))
+  end
+  for _, scenario in ipairs(report.scenarios) do
+    scenario_lines(scenario, report, add)
+  end
+end
+
+return M

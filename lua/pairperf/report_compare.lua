@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- The comparison of a whole session: words adjusted for the family that was declared before the
+--- runs, what voids them all, and the gates.
+local compare = require "pairperf.compare"
+local core = require "pairperf.core"
+local gate = require "pairperf.gate"
+local json = require "pairperf.json"
+local metric_names = require "pairperf.metric_names"
+
+local M = {}
+
+local function known(value)
+  return value ~= nil and value ~= json.null
+end
+
+local function names_of(scenarios)
+  local names = {}
+  for i, scenario in ipairs(scenarios) do
+    names[i] = scenario.name
+  end
+  return names
+end
+
+--- What a plan says about its comparison.
+---@param primary string[] `[SCENARIO/]METRIC`, as given; none for the default family
+---@param gates string[] as given; both have been read before
+---@param scenarios string[] names
+---@param excludes boolean whether components are excluded
+---@return table for plan.json
+function M.plan(primary, gates, scenarios, excludes)
+  local list = {}
+  for i, text in ipairs(primary) do
+    list[i] = assert(metric_names.read(text, scenarios))
+  end
+  local declared = #list > 0
+  list = declared and list or metric_names.default_family(core.process.system(), excludes)
+  return {
+    primary = json.array(metric_names.pairs(list, scenarios)),
+    primary_origin = declared and "option" or "default",
+    gates = json.array(gates),
+  }
+end
+
+-- Why no word of the session counts; nil when they do.
+local function void_reason(report)
+  local session = report.session
+  for _, state in pairs(known(session) and session.artifacts or {}) do
+    if state.unchanged == false then
+      return "artifact_changed"
+    end
+  end
+  return report.totals.pending > 0 and "unfinished"
+    or report.diagnostic_only and "diagnostic_only"
+    or nil
+end
+
+local function entries_of(scenarios)
+  local entries = {}
+  for _, scenario in ipairs(scenarios) do
+    for _, row in ipairs(scenario.metrics) do
+      entries[row.name] = metric_names.entry(row.name)
+    end
+  end
+  return entries
+end
+
+--- Adds `comparison` and `gates` to a report whose scenarios have their rows.
+---@param report table
+---@param plan table plan.json
+function M.add(report, plan)
+  report.gates = json.array {}
+  if report.mode == "single" then
+    report.comparison = json.null
+    return
+  end
+  local scenarios = names_of(plan.scenarios)
+  local planned = plan.comparison or M.plan({}, {}, scenarios, #plan.excluded_components > 0)
+  for _, scenario in ipairs(report.scenarios) do
+    local runs = scenario.runs
+    scenario.attainable = compare.attainable(runs.baseline.successful, runs.candidate.successful)
+  end
+  local void = void_reason(report)
+  compare.finish(report.scenarios, entries_of(report.scenarios), planned.primary, void)
+  report.comparison = {
+    alpha = compare.ALPHA,
+    family = planned.primary,
+    family_origin = planned.primary_origin,
+    void = void or json.null,
+  }
+  local gates = assert(gate.read_all(planned.gates, scenarios))
+  report.gates = gate.results(gates, report.scenarios, void)
+end
+
+return M

@@ -1,0 +1,208 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- The verdicts in report.md: one table after the first lines, and the details of each scenario.
+local format = require "pairperf.format"
+local markdown = require "pairperf.markdown"
+local report_values = require "pairperf.report_values"
+local verdict_text = require "pairperf.verdict_text"
+
+local M = {}
+
+local known = report_values.known
+local md = format.markdown
+
+local function p_text(p)
+  return md(format.p(known(p) and p or nil))
+end
+
+-- ---------------------------------------------------------------- table
+
+local HEAD = {
+  "Scenario",
+  "Metric",
+  "Family",
+  "Unit (source)",
+  "Estimated shift",
+  "in percent",
+  "Difference interval (level)",
+  "Margin",
+  "p",
+  "adjusted p",
+  "Verdict",
+  "Reason",
+}
+
+local function table_row(scenario, row)
+  local comparison = row.comparison
+  local absolute, relative = verdict_text.estimate(row)
+  return {
+    md(scenario.name),
+    md(row.title),
+    comparison.family,
+    md(report_values.unit(row)),
+    absolute,
+    relative,
+    verdict_text.interval(row, comparison.difference_interval),
+    verdict_text.margin(row),
+    p_text(comparison.test.p),
+    known(comparison.test.adjusted_p) and p_text(comparison.test.adjusted_p) or "",
+    verdict_text.word(comparison),
+    md(verdict_text.reason(comparison.reason)),
+  }
+end
+
+local function add_rows(rows, report, family)
+  for _, scenario in ipairs(report.scenarios) do
+    for _, row in ipairs(scenario.metrics) do
+      if not row.detail and row.comparison.family == family then
+        rows[#rows + 1] = table_row(scenario, row)
+      end
+    end
+  end
+end
+
+local METHOD = "A shift is the median of all candidate minus baseline differences. Positive is "
+  .. "higher. Equivalent means that the difference is certainly within the margin; inconclusive "
+  .. "does not mean equal. Each p is exact if runs are exchangeable: the order was alternated, "
+  .. "not randomised. Primary metrics were declared before the runs and are adjusted for their "
+  .. "number (Holm); exploratory ones are not. What one run leaves behind for the next cannot be "
+  .. "estimated in strict alternation: repeat with the other variant first where it matters."
+
+--- The table of verdicts, primary metrics first.
+---@param out string[]
+---@param report table
+function M.table(out, report)
+  if not known(report.comparison) then
+    return
+  end
+  markdown.heading(out, 2, "Verdicts")
+  local rows = {}
+  add_rows(rows, report, "primary")
+  add_rows(rows, report, "exploratory")
+  if #rows == 0 then
+    return markdown.paragraph(out, "No metric has a value yet.")
+  end
+  markdown.table(out, HEAD, rows)
+  markdown.paragraph(out, METHOD)
+end
+
+-- ---------------------------------------------------------------- details
+
+local function values_text(row, variant)
+  local list = {}
+  for i, value in ipairs(row.comparison.values[variant]) do
+    list[i] = verdict_text.value(row, value)
+  end
+  return #list > 0 and table.concat(list, ", ") or "none"
+end
+
+local function outlier_text(row)
+  local list = {}
+  for i, one in ipairs(row.comparison.outliers) do
+    list[i] = ("%s slot %d (%s)"):format(one.variant, one.slot, verdict_text.value(row, one.value))
+  end
+  return #list > 0 and "Far from their fellows, and kept: " .. table.concat(list, ", ") .. "."
+    or "No outlier."
+end
+
+local function left_out_text(row)
+  local range = row.comparison.shift_without_one
+  if not known(range) then
+    return nil
+  end
+  return ("Leaving out any single run, the shift is between %s and %s."):format(
+    verdict_text.signed(row, range.low),
+    verdict_text.signed(row, range.high)
+  )
+end
+
+local function drift_text(row)
+  local drift = row.comparison.drift
+  if not known(drift.p) then
+    return nil
+  end
+  local text = ("Drift over the slots %s (p %s, it moves the shift by %s%s)."):format(
+    drift.suspected and "suspected" or "not seen",
+    format.p(drift.p),
+    verdict_text.signed(row, drift.bias),
+    drift.material and ", which is material" or ""
+  )
+  if drift.suspected and known(row.comparison.detrended_verdict) then
+    text = ("%s Without it the word is %s."):format(text, row.comparison.detrended_verdict)
+  end
+  if drift.seesaw then
+    text = text .. " Neighbouring runs go up and down in turn, which looks like a difference."
+  end
+  return text
+end
+
+local function paired_text(row)
+  local paired = row.comparison.paired
+  if paired.pairs == 0 then
+    return nil
+  end
+  return ("Second opinion by %d pairs of neighbours: shift %s, p %s (not below %s)."):format(
+    paired.pairs,
+    verdict_text.signed(row, paired.shift),
+    format.p(known(paired.p) and paired.p or nil),
+    format.p(paired.smallest_p)
+  )
+end
+
+local function ratio_text(row)
+  local ratio = row.comparison.ratio
+  if not known(ratio) then
+    return nil
+  end
+  local text = ("Ratio %.3f"):format(ratio.estimate)
+  if known(ratio.interval) then
+    text = ("%s, interval %.3f to %.3f"):format(text, ratio.interval.low, ratio.interval.high)
+  end
+  return text .. "."
+end
+
+local function detail(row, scenario)
+  local comparison = row.comparison
+  local advice = verdict_text.advice(row, scenario)
+  local parts = {
+    ("%s (%s), %s: %s."):format(
+      row.title,
+      comparison.family,
+      row.unit,
+      verdict_text.word(comparison)
+    ),
+    verdict_text.attainable(comparison.attainable) .. ".",
+    ("Baseline runs: %s."):format(values_text(row, "baseline")),
+    ("Candidate runs: %s."):format(values_text(row, "candidate")),
+    ("For equivalence: %s."):format(
+      verdict_text.interval_words(row, comparison.equivalence_interval)
+    ),
+  }
+  local function add(text)
+    parts[#parts + 1] = text
+  end
+  add(ratio_text(row))
+  add(outlier_text(row))
+  add(left_out_text(row))
+  add(drift_text(row))
+  add(paired_text(row))
+  add(advice and advice:sub(1, 1):upper() .. advice:sub(2) .. "." or nil)
+  return md(table.concat(parts, " "))
+end
+
+--- The details of one scenario's comparisons.
+---@param out string[]
+---@param scenario table
+function M.details(out, scenario)
+  local items = {}
+  for _, row in ipairs(scenario.metrics) do
+    if not row.detail and known(row.comparison) then
+      items[#items + 1] = detail(row, scenario)
+    end
+  end
+  if #items > 0 then
+    markdown.paragraph(out, "The comparisons in detail, runs in the order of their slots:")
+    markdown.list(out, items)
+  end
+end
+
+return M
