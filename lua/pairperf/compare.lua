@@ -182,6 +182,7 @@ function M.metric(entry, runs)
     verdict = decided.verdict,
     reason = or_null(decided.reason),
     indicative = json.null,
+    indicative_reason = json.null,
     raw_verdict = raw.verdict,
     detrended_verdict = or_null(decided.detrended_verdict),
     beyond_margin = raw.beyond_margin,
@@ -239,6 +240,7 @@ end
 local function void_word(comparison, entry, void)
   if void then
     comparison.indicative = comparison.verdict
+    comparison.indicative_reason = comparison.reason
     comparison.verdict = entry.directional and "unclear" or "inconclusive"
     local missing = comparison.reason == "missing_metric"
     comparison.reason = missing and comparison.reason or void

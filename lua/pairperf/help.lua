@@ -71,13 +71,14 @@ end
 M.USAGE = {
   "pairperf-lua SCRIPT [options]",
   "pairperf-lua SCRIPT --help",
+  "pairperf-lua compare DIR... | report DIR... | metrics",
   "pairperf-lua --list | --version | --help",
   "pairperf-lua --run-hook FILE [NAME] [-- ARG...]",
 }
 
 M.SUMMARY = "Profiles two variants of an application under a scenario and compares them. SCRIPT is "
-  .. "a built-in name or a file (with / or .lua in its name). Nothing is started by --help, --list, "
-  .. "--version or --dry-run, and no A/B session starts an application without --authorize-launch."
+  .. "a built-in name or a file (with / or .lua in its name). Nothing is started by --help, "
+  .. "--list, --version or --dry-run, and no A/B session starts an application without --authorize-launch."
 
 --- --help without a script.
 ---@return string

@@ -13,6 +13,7 @@ local MODULES = {
   probes = "pairperf.probes",
   summary = "pairperf.summary",
   report = "pairperf.report",
+  compare = "pairperf.compare",
   evidence = "pairperf.evidence",
   hooks = "pairperf.hooks",
   child = "pairperf.child",
@@ -27,6 +28,7 @@ local FUNCTIONS = {
   session = { "pairperf.controller", "session" },
   launch = { "pairperf.controller", "launch" },
   sleep = { "pairperf.controller", "sleep" },
+  finished = { "pairperf.report_commands", "main" },
 }
 
 local CORE = {

@@ -182,6 +182,23 @@ function M.bind(entries, args)
   return bound, table.move(args, i + 1, #args, 1, {})
 end
 
+--- Takes the words that are neither options nor their values, such as directories, out of a
+--- command line.
+---@return string[] operands
+---@return string[] rest
+function M.operands(entries, args)
+  local index, operands, rest, i = by_name(entries), {}, {}, 1
+  while args[i] do
+    local word = args[i]
+    local entry = index[word]
+    local takes = entry and entry.type ~= "flag" and not entry.optional_value
+    local list = word:sub(1, 1) == "-" and rest or operands
+    table.move(args, i, takes and i + 1 or i, #list + 1, list)
+    i = i + (takes and 2 or 1)
+  end
+  return operands, rest
+end
+
 local function declare(parser, entry)
   local flag = "--" .. entry.name
   if entry.type == "flag" then

@@ -2,10 +2,12 @@
 --- report.json and report.md of a session, from the files of its output directory alone. Called
 --- after every run, also when runs failed, were skipped or did not happen yet.
 local core = require "pairperf.core"
+local errors = require "pairperf.error"
 local evidence = require "pairperf.evidence"
 local report_build = require "pairperf.report_build"
 local report_md = require "pairperf.report_md"
 local report_table = require "pairperf.report_table"
+local summary = require "pairperf.summary"
 
 local M = {}
 
@@ -22,13 +24,29 @@ local function load_summaries(output_dir, plan)
   local summaries = {}
   for _, slot in ipairs(plan.runs) do
     local path = ("%s/%s/summary.json"):format(output_dir, slot.directory)
-    local summary, err = load_json(path)
+    local one, err = load_json(path)
     if err then
       return nil, err
     end
-    summaries[slot.slot] = summary
+    summaries[slot.slot] = one
   end
   return summaries
+end
+
+--- The plan of a session. A newer form than this version knows is refused by its name.
+---@param output_dir string
+---@return table? plan
+---@return pairperf.Error? err
+function M.plan(output_dir)
+  local text, err = core.fs.read(output_dir .. "/plan.json")
+  local plan
+  if text then
+    plan, err = core.json.decode(text)
+  end
+  if plan and plan.schema ~= "pairperf-plan-1" then
+    return errors.fail("unsupported", "plan.json", "unknown form " .. tostring(plan.schema))
+  end
+  return plan, err
 end
 
 --- What a report is built from.
@@ -36,11 +54,8 @@ end
 ---@return table? input for report_build.build
 ---@return pairperf.Error? err
 function M.load(output_dir)
-  local plan, err = core.fs.read(output_dir .. "/plan.json")
-  if plan then
-    plan, err = core.json.decode(plan)
-  end
-  local summaries = plan and {}
+  local plan, err = M.plan(output_dir)
+  local summaries
   if plan then
     summaries, err = load_summaries(output_dir, plan)
   end
@@ -54,6 +69,8 @@ function M.load(output_dir)
       return nil, err
     end
   end
+  local session = input.session
+  input.interrupted = session and session.cancelled or false
   return input
 end
 
@@ -67,7 +84,7 @@ function M.write(output_dir, how)
   if not input then
     return nil, err
   end
-  input.interrupted = how and how.interrupted or false
+  input.interrupted = input.interrupted or (how and how.interrupted) or false
   local report = report_build.build(input)
   local ok
   ok, err = evidence.write_json(output_dir .. "/report.json", report)
@@ -75,6 +92,39 @@ function M.write(output_dir, how)
     ok, err = core.fs.write_atomic(output_dir .. "/report.md", report_md.render(report))
   end
   return ok and report or nil, err
+end
+
+-- A run that left raw evidence gets its summary from it again.
+local function rebuild_summary(output_dir, plan, slot)
+  local run_dir = ("%s/%s"):format(output_dir, slot.directory)
+  if not core.fs.lstat(run_dir .. "/events.jsonl") then
+    return true
+  end
+  local built, err = summary.build(run_dir, plan, slot)
+  if not built then
+    return nil, err
+  end
+  return evidence.write_json(run_dir .. "/summary.json", built)
+end
+
+--- Builds the summaries and both reports again, from raw evidence; the same version of pairperf
+--- writes the same bytes.
+---@param output_dir string
+---@return table? report
+---@return pairperf.Error? err
+function M.rebuild(output_dir)
+  local plan, err = M.plan(output_dir)
+  for _, slot in ipairs(plan and plan.runs or {}) do
+    local ok
+    ok, err = rebuild_summary(output_dir, plan, slot)
+    if not ok then
+      return nil, err
+    end
+  end
+  if not plan then
+    return nil, err
+  end
+  return M.write(output_dir)
 end
 
 --- The comparison as plain text for a terminal.

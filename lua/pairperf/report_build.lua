@@ -4,6 +4,7 @@ local caveats = require "pairperf.caveats"
 local conclusions = require "pairperf.conclusions"
 local json = require "pairperf.json"
 local report_compare = require "pairperf.report_compare"
+local report_intervals = require "pairperf.report_intervals"
 local report_metrics = require "pairperf.report_metrics"
 local stats = require "pairperf.stats"
 
@@ -253,6 +254,7 @@ local function scenario_report(scenario, plan, rows, summaries)
     context.sides[variant] = report_metrics.value_runs(side, summaries)
   end
   result.metrics, result.unavailable = report_metrics.rows(context, plan)
+  result.intervals = report_intervals.advice(result, own, summaries)
   result.requests = request_rows(own, summaries)
   result.components = component_rows(scenario.name, own, summaries, variants)
   return result

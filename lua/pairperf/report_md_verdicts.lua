@@ -189,7 +189,57 @@ local function detail(row, scenario)
   return md(table.concat(parts, " "))
 end
 
---- The details of one scenario's comparisons.
+-- ---------------------------------------------------------------- inside the runs
+
+local function unsteady_text(row, one)
+  return ("%s, slot %d (%s): it changed by %s %s after %s; a longer warm-up may help"):format(
+    row.title,
+    one.slot,
+    one.variant,
+    verdict_text.signed(row, one.step),
+    row.unit,
+    format.seconds(one.after_ns)
+  )
+end
+
+-- Far fewer intervals than were taken would do: time is better spent on runs.
+local function length_text(row, variant, variance)
+  if not known(variance) or not known(variance.best_intervals) then
+    return nil
+  elseif variance.best_intervals >= variance.intervals_per_run / 2 then
+    return nil
+  end
+  return (
+    "%s, %s: runs differ more than intervals inside a run do (%.0f %% of the variance); more runs "
+    .. "would help, longer ones hardly"
+  ):format(row.title, variant, 100 * variance.share_between)
+end
+
+local function find_row(scenario, name)
+  for _, row in ipairs(scenario.metrics) do
+    if row.name == name then
+      return row
+    end
+  end
+end
+
+-- Advice only; nothing is excluded by it.
+local function interval_items(scenario)
+  local items = {}
+  for _, one in ipairs(scenario.intervals) do
+    local row = find_row(scenario, one.metric)
+    for _, run in ipairs(one.unsteady) do
+      items[#items + 1] = md(unsteady_text(row, run))
+    end
+    for _, variant in ipairs { "baseline", "candidate" } do
+      local text = length_text(row, variant, one.variance[variant])
+      items[#items + 1] = text and md(text)
+    end
+  end
+  return items
+end
+
+--- The details of one scenario's comparisons, and advice from inside its runs.
 ---@param out string[]
 ---@param scenario table
 function M.details(out, scenario)
@@ -202,6 +252,11 @@ function M.details(out, scenario)
   if #items > 0 then
     markdown.paragraph(out, "The comparisons in detail, runs in the order of their slots:")
     markdown.list(out, items)
+  end
+  local advice = interval_items(scenario)
+  if #advice > 0 then
+    markdown.paragraph(out, "Inside the runs (advice; nothing is left out because of it):")
+    markdown.list(out, advice)
   end
 end
 

@@ -4,6 +4,7 @@
 local json = require "pairperf.json"
 local next_command = require "pairperf.next_command"
 local records = require "pairperf.records"
+local run_intervals = require "pairperf.run_intervals"
 local run_metrics = require "pairperf.run_metrics"
 local run_requests = require "pairperf.run_requests"
 
@@ -274,6 +275,7 @@ function M.build(run_dir, plan, slot)
     ready = body(first.ready),
     window = result.window,
     metrics = result.metrics,
+    intervals = run_intervals.build(read.samples),
     components = result.components,
     latency = or_null(run_latency),
     processes = result.processes,

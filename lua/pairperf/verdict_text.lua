@@ -132,7 +132,7 @@ local function more_runs(row, scenario)
     return ("as many repetitions as these would usually resolve %s"):format(effect)
   end
   local run_s = (scenario.warmup_ns + scenario.duration_ns) / 1e9
-  return ("about %d more repetitions per variant (%s) would resolve %s; plan a new session"):format(
+  return ("about %d more repetitions per variant (%s) would resolve %s in a new session"):format(
     power.more_per_variant,
     units.format_long(2 * power.more_per_variant * run_s),
     effect
@@ -141,21 +141,25 @@ end
 
 local WIDE = { interval_too_wide = true, not_significant_in_family = true }
 
+-- Why the word is open by the rules, whatever voids it besides.
+local function open_reason(comparison)
+  return known(comparison.indicative) and comparison.indicative_reason or comparison.reason
+end
+
 --- What would settle an open comparison; nil where runs would not.
 ---@return string?
 function M.advice(row, scenario)
   local comparison = row.comparison
-  if comparison.reason == "order_sensitive" then
+  local reason = open_reason(comparison)
+  if reason == "order_sensitive" then
     return ("%s as measured, %s without the drift; let the machine settle and repeat"):format(
       comparison.raw_verdict,
       comparison.detrended_verdict
     )
-  elseif
-    comparison.reason == "too_few_runs" or comparison.reason == "too_few_runs_for_difference"
-  then
+  elseif reason == "too_few_runs" or reason == "too_few_runs_for_difference" then
     return "at least 4 repetitions per variant are needed"
   end
-  return WIDE[comparison.reason] and more_runs(row, scenario) or nil
+  return WIDE[reason] and more_runs(row, scenario) or nil
 end
 
 -- ---------------------------------------------------------------- sentences
@@ -210,8 +214,8 @@ function M.sentence(row, scenario, word)
   return ("%s %s: %s%s"):format(
     row.title,
     word,
-    M.reason(comparison.reason),
-    advice and " (" .. advice .. ")" or ""
+    M.reason(open_reason(comparison)),
+    advice and ", " .. advice or ""
   )
 end
 

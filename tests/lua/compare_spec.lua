@@ -65,6 +65,7 @@ local function report_of(rows, change)
         duration_ns = 120000000000,
         runs = { baseline = { successful = 5 }, candidate = { successful = 5 } },
         metrics = rows,
+        intervals = {},
       },
     },
   }

@@ -76,37 +76,56 @@ local function plain_sum(values)
   return sum
 end
 
--- Sums of squares between and within runs of `size` intervals together.
-local function partition(runs, size)
-  local totals, means = {}, {}
-  for i, values in ipairs(runs) do
-    totals[i], means[i] = plain_sum(values), sums.mean(values)
+---@class pairperf.Moments what the split of the variance needs of one run
+---@field n integer
+---@field total number
+---@field mean number
+---@field squares number about the mean
+
+--- Of the interval values of one run, at least one.
+---@param values number[]
+---@return pairperf.Moments
+function M.moments(values)
+  local mean = sums.mean(values)
+  return {
+    n = #values,
+    total = plain_sum(values),
+    mean = mean,
+    squares = sums.squares(values, mean),
+  }
+end
+
+local function sizes(runs)
+  local size, size_squared, totals = 0, 0, {}
+  for i, run in ipairs(runs) do
+    size, size_squared = size + run.n, size_squared + run.n ^ 2
+    totals[i] = run.total
   end
-  local mean = sums.sum(totals) / size
+  return size, size_squared, sums.sum(totals)
+end
+
+-- Sums of squares between and within runs about the mean of all.
+local function partition(runs, mean)
   local between, within = {}, {}
-  for i, values in ipairs(runs) do
-    between[i] = #values * (means[i] - mean) ^ 2
-    for _, value in ipairs(values) do
-      within[#within + 1] = (value - means[i]) ^ 2
-    end
+  for i, run in ipairs(runs) do
+    between[i] = run.n * (run.mean - mean) ^ 2
+    within[i] = run.squares
   end
   return sums.sum(between), sums.sum(within)
 end
 
 --- How much runs differ, and how much intervals inside a run do. Empty below two runs or without a
 --- run of two intervals.
----@param runs number[][] interval values by run
+---@param runs pairperf.Moments[]
 ---@param run_cost_s number
 ---@param interval_s number
 function M.variance(runs, run_cost_s, interval_s)
-  local r, size, size_squared = #runs, 0, 0
-  for _, values in ipairs(runs) do
-    size, size_squared = size + #values, size_squared + (#values) ^ 2
-  end
+  local r = #runs
+  local size, size_squared, total = sizes(runs)
   if r < 2 or size <= r then
     return {}
   end
-  local between, within = partition(runs, size)
+  local between, within = partition(runs, total / size)
   local ms_between, ms_within = between / (r - 1), within / (size - r)
   local n0 = (size - size_squared / size) / (r - 1)
   local var_between = math.max(0.0, (ms_between - ms_within) / n0)

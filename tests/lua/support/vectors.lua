@@ -101,7 +101,11 @@ M.RUN = {
     return within_run.lag1(case.values)
   end,
   variance = function(case)
-    return within_run.variance(case.runs, case.run_cost_s, case.interval_s)
+    local moments = {}
+    for i, values in ipairs(case.runs) do
+      moments[i] = within_run.moments(values)
+    end
+    return within_run.variance(moments, case.run_cost_s, case.interval_s)
   end,
   request = latency.request,
   latency_run = latency.latency_run,

@@ -1,0 +1,94 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- The inside of one run's window: was it steady, and how alike are its intervals? For the advice
+--- of a report; no value of the run depends on it.
+local json = require "pairperf.json"
+local window_frames = require "pairperf.window_frames"
+local within_run = require "pairperf.stats.within_run"
+
+local M = {}
+
+local function known(value)
+  return value ~= nil and value ~= json.null
+end
+
+local function or_null(value)
+  if value == nil then
+    return json.null
+  end
+  return value
+end
+
+-- CPU in percent of one core, interval by interval; nil when a frame has no total.
+local function cpu_series(window)
+  local values = {}
+  for i, entry in ipairs(window) do
+    local now, before = entry.frame, window[i - 1] and window[i - 1].frame
+    if not known(now.conservation.cpu_ns) or (before and now.t_ns <= before.t_ns) then
+      return nil
+    elseif before then
+      values[i - 1] = 100
+        * (now.conservation.cpu_ns - before.conservation.cpu_ns)
+        / (now.t_ns - before.t_ns)
+    end
+  end
+  return values
+end
+
+local function resident(entry)
+  local sum = 0
+  for _, proc in ipairs(entry.frame.procs) do
+    if proc.phase ~= "zombie" and not window_frames.ended(proc, "rss_bytes") then
+      if not known(proc.rss_bytes) then
+        return nil
+      end
+      sum = sum + proc.rss_bytes
+    end
+  end
+  return sum
+end
+
+-- Resident memory, frame by frame; nil when one is incomplete.
+local function memory_series(window)
+  local values = {}
+  for i, entry in ipairs(window) do
+    values[i] = resident(entry)
+    if not values[i] or entry.frame.enumeration ~= "ok" or #entry.unseen > 0 then
+      return nil
+    end
+  end
+  return values
+end
+
+-- The step is kept whatever its size: what is small is known only when runs are compared.
+local function described(values, window)
+  local step, lag = within_run.steadiness(values, 0), within_run.lag1(values)
+  local moments = within_run.moments(values)
+  local at = step.at and window[step.at + 1]
+  return {
+    n = moments.n,
+    total = moments.total,
+    mean = moments.mean,
+    squares = moments.squares,
+    step = or_null(step.shift),
+    step_p = or_null(step.p),
+    step_ns = at and at.frame.t_ns - window[1].frame.t_ns or json.null,
+    lag1 = or_null(lag.r1),
+    effective_n = or_null(lag.n_eff),
+  }
+end
+
+--- By the metric whose run value they make: cpu_percent, rss_mean_bytes; one that cannot be given
+--- for every interval is absent.
+---@param records table[] of samples.jsonl
+---@return table<string, table>
+function M.build(records)
+  local window = window_frames.mark_unseen(window_frames.window(records))
+  local result = {}
+  for name, series in pairs { cpu_percent = cpu_series, rss_mean_bytes = memory_series } do
+    local values = series(window)
+    result[name] = values and #values > 0 and described(values, window) or nil
+  end
+  return result
+end
+
+return M

@@ -1,0 +1,3 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Builds the reports of sessions again from their evidence: pairperf-lua report DIR...
+return pairperf.finished("report", ...)

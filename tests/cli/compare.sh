@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Gates of a session, and the scripts that look at finished ones.
+# proves: CLI-7 REP-4 REP-5
+# shellcheck source=tests/support/cli.sh
+. "$(dirname "$0")/../support/cli.sh"
+
+pair app app unknown --repetitions 1 --fail-on cpu_precent:+5%
+point "a gate on an unknown metric is refused before anything is created" status_is 2
+point "  with the nearest name" said "did you mean 'cpu_percent'"
+point "  and no output" test ! -e "$out"
+
+pair app app gated --repetitions 1 --fail-on cpu_percent:+5% --primary cpu_percent
+point "a gate stays open on a diagnostic session: status 4" status_is 4
+point "  and says so" said "^Gate cpu_percent:+5%, scenario overview: inconclusive: diagnostic only"
+gated=$out
+pair app app allowed --repetitions 1 --fail-on cpu_percent:+5% --allow-inconclusive
+point "  0 with --allow-inconclusive" status_is 0
+point "  its evidence holds to its schemas" evidence_parses
+allowed=$out
+
+sums() { (cd "$gated" && find . -name home -prune -o -type f -exec sha256sum {} +) | sort >"$1"; }
+look() { # look WORDS...
+    "$lua" "$@" >"$scratch/output" 2>&1
+    status=$?
+}
+sums "$scratch/before"
+look report "$gated"
+point "report gives the session's own status" status_is 4
+sums "$scratch/after"
+point "  and rebuilds every file byte for byte" cmp "$scratch/before" "$scratch/after"
+
+look compare "$gated" --fail-on 'rss_max_bytes:<=1TiB' --allow-inconclusive
+point "compare takes a gate of its own" status_is 0
+point "  of a limit" said "^Gate rss_max_bytes:<=1TiB, scenario overview: inconclusive"
+look compare "$gated" "$allowed"
+point "compare of several sessions pools nothing" said "^2 sessions combined"
+point "  and has the worst status" status_is 4
+look compare "$scratch/none"
+point "compare of no session is refused" status_is 2
+look metrics
+point "metrics lists names and units" said "^rss_max_bytes  *MiB"
+look compare --help
+point "compare has help" said "^Usage: pairperf-lua compare DIR"
+finish
