@@ -12,8 +12,8 @@ failures=0
 
 end() {
     status=$?
-    for pid in $(left_running); do
-        kill -KILL "$pid"
+    for pid in $(jobs -p) $(left_running); do
+        kill -KILL "$pid" 2>/dev/null
     done
     rm -rf "$scratch"
     [ "$failures" -eq 0 ] || status=1
