@@ -164,6 +164,15 @@ static void a_protocol_error_ends_the_tree_and_saves_the_verdict(void **state) {
     }
 }
 
+static void a_second_command_is_refused_and_the_first_one_ended(void **state) {
+    fake_harness *h = *state;
+    fake_spawn(h);
+    fake_spawn(h);
+    assert_int_equal(run(h), PP_E_PROTOCOL);
+    assert_int_equal(h->fake.proc_count, 1);
+    assert_int_equal(fake_deeds(&h->fake, FAKE_REAPED, FAKE_LEADER, 0), 1);
+}
+
 static void a_request_that_needs_a_command_is_refused_without_one(void **state) {
     fake_harness *h = *state;
     for (int i = 0; i < 2; i++) {
@@ -429,6 +438,7 @@ int main(void) {
         T(nothing_is_believed_before_the_hello),
         T(byte_by_byte_is_as_good_as_at_once),
         T(a_protocol_error_ends_the_tree_and_saves_the_verdict),
+        T(a_second_command_is_refused_and_the_first_one_ended),
         T(a_request_that_needs_a_command_is_refused_without_one),
         T(a_window_is_refused_when_nothing_is_tracked_or_one_is_open),
         T(impossible_bytes_end_the_tree),

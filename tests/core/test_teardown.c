@@ -286,11 +286,17 @@ static void child_of_a_leader_to_be_stolen(fake_os *fake) {
     fake_add(fake, CHILD, FAKE_LEADER)->deaf = true;
 }
 
+static void child_and_escapee(fake_os *fake) {
+    child_of_a_leader_to_be_stolen(fake);
+    fake_add(fake, HELPER, FAKE_LEADER);
+    fake_escape(fake, HELPER);
+}
+
 /* proves: GRP-7, GRP-11 (B14) */
 static void a_stolen_leader_means_recorded_members_only_one_by_one(void **state) {
     fake_harness *h = *state;
     fake_after(&h->fake, S, leader_is_stolen);
-    (void)run(h, child_of_a_leader_to_be_stolen, hook_stop);
+    (void)run(h, child_and_escapee, hook_stop);
     assert_int_equal(fake_deeds(&h->fake, FAKE_GROUP_SIGNALLED, 0, 0), 0);
     assert_int_equal(fake_deeds(&h->fake, FAKE_SIGNALLED, 0, 0), 1);
     assert_int_equal(fake_deeds(&h->fake, FAKE_SIGNALLED, CHILD, SIGKILL), 1);
@@ -383,6 +389,44 @@ static void an_escapee_that_ends_between_two_looks_is_reaped_before_the_verdict(
     }
 }
 
+static void helper_ends_at_the_last_moment(fake_os *fake) {
+    if (fake->t_ns >= 1000 * S + STOP_NS + 30 * S &&
+        fake_find(fake, HELPER)->info.phase == PP_PHASE_ALIVE)
+        helper_ends(fake);
+}
+
+/* proves: GRP-12, GRP-10 */
+static void an_escapee_that_ends_in_the_very_last_look_is_not_left_in_doubt(void **state) {
+    fake_harness *h = *state;
+    fake_rule_add(&h->fake, (fake_rule){ .call = FAKE_INSPECT,
+                                         .pid = HELPER,
+                                         .times = FAKE_FOREVER,
+                                         .change = helper_ends_at_the_last_moment });
+    assert_true(run(h, helper_escapes, app_stop) == 30 * S);
+    assert_int_equal(h->verdict, PP_VERDICT_ECHILD);
+}
+
+/* proves: TRK-6, GRP-3 */
+static void without_adoption_looks_that_fail_to_the_end_prove_nothing(void **state) {
+    fake_harness *h = *state;
+    fake_rule_add(
+        &h->fake,
+        (fake_rule){ .call = FAKE_LIST_OWN, .times = FAKE_FOREVER, .status = PP_E_ENUMERATION });
+    assert_true(run(h, nothing, app_stop) == 30 * S);
+    assert_int_equal(h->verdict, PP_VERDICT_UNVERIFIED);
+}
+
+/* proves: TRK-6, GRP-3 */
+static void group_lists_that_fail_to_the_end_are_no_empty_group(void **state) {
+    fake_harness *h = *state;
+    fake_rule_add(
+        &h->fake,
+        (fake_rule){ .call = FAKE_LIST_GROUP, .times = FAKE_FOREVER, .status = PP_E_DENIED });
+    assert_true(run(h, leader_left_nobody, hook_stop) == 35 * S);
+    assert_int_equal(h->verdict, PP_VERDICT_UNVERIFIED);
+    assert_int_equal(verdict_says(h, "\"group_empty\":false"), 1);
+}
+
 /* proves: CAN-3, GRP-12 */
 static void without_adoption_an_escapee_that_ended_is_gone_by_identity(void **state) {
     fake_harness *h = *state;
@@ -461,12 +505,20 @@ static void immortal_helper(fake_os *fake) {
     fake_find(fake, HELPER)->immortal = true;
 }
 
+static void something_is_printed(fake_os *fake) {
+    fake_harness_of(fake)->output_changed = true; /* wakes the loop at once */
+}
+
 /* proves: CAN-3, GRP-9 */
 static void an_immortal_escapee_is_listed_after_the_verification_time(void **state) {
     fake_harness *h = *state;
     h->spawn.reap_escapees = true;
     /* Killed every millisecond for five seconds: too many deeds to keep, so keep none. */
     h->fake.forgets_deeds = true;
+    fake_rule_add(&h->fake, (fake_rule){ .call = FAKE_SIGNAL,
+                                         .pid = HELPER,
+                                         .times = FAKE_FOREVER,
+                                         .change = something_is_printed });
     assert_true(run(h, immortal_helper, app_stop) == 5 * S);
     assert_int_equal(h->verdict, PP_VERDICT_LEFT_RUNNING);
     assert_int_equal(fake_lines(&h->events, "\"target\":\"escapee\"", "\"SIGKILL\""), 1);
@@ -515,8 +567,12 @@ int main(void) {
         T(an_escapee_is_awaited_never_signalled_and_then_listed),
         T(an_escapee_that_ends_in_time_leaves_the_kernels_proof),
         T(an_escapee_that_ends_between_two_looks_is_reaped_before_the_verdict),
+        T(an_escapee_that_ends_in_the_very_last_look_is_not_left_in_doubt),
+        T_MAC(without_adoption_looks_that_fail_to_the_end_prove_nothing),
+        T(group_lists_that_fail_to_the_end_are_no_empty_group),
         T_MAC(without_adoption_an_escapee_that_ended_is_gone_by_identity),
         T(an_escapee_that_cannot_be_read_at_the_end_is_unverified_by_name),
+        T_MAC(an_escapee_that_cannot_be_read_at_the_end_is_unverified_by_name),
         T(a_declared_helper_is_awaited_then_ended_and_no_survivor),
         T(beside_a_declared_helper_an_undeclared_one_is_left_alone),
         T(reaped_escapees_cannot_hop_away),

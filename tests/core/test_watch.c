@@ -225,9 +225,14 @@ static void a_second_window_may_follow_the_first(void **state) {
     assert_int_equal(h->heard[PP_MSG_WINDOW], 2);
 }
 
+static void leader_is_deaf(fake_os *fake) {
+    fake_find(fake, FAKE_LEADER)->deaf = true;
+}
+
 /* proves: CAN-1, CAN-4 */
 static void a_stop_aborts_the_window_and_keeps_its_frames(void **state) {
     fake_harness *h = *state;
+    h->fake.on_spawn = leader_is_deaf; /* the stop lasts longer than the window would */
     fake_spawn(h);
     fake_sample(h, 10 * S, 100 * MS);
     fake_after(&h->fake, 250 * MS, stop_is_asked);

@@ -537,12 +537,14 @@ static void conserved_cpu_holds_what_processes_shorter_than_a_frame_burned(void 
 static void other_descriptors_wake_the_pump(void **state) {
     supervised *sv = *state;
     int ends[2];
+    sv->spawn.track = false; /* so that the supervisor falls silent */
     sv_shell(sv, "exec sleep 60");
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], "x", 1), 1);
     int64_t start_ns = sv_now();
-    assert_int_equal(pp_supervisors_pump(&sv->supervisor, 1, ends[0], 60 * SV_S, NULL), PP_OK);
-    assert_true(sv_now() - start_ns < 30 * SV_S);
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(pp_supervisors_pump(&sv->supervisor, 1, ends[0], 10 * SV_S, NULL), PP_OK);
+    assert_true(sv_now() - start_ns < 10 * SV_S);
     (void)close(ends[0]);
     (void)close(ends[1]);
     sv_stop(sv, false, 10 * SV_S);
