@@ -69,6 +69,8 @@ void pp__loop_drain(pp_loop *loop);
 void pp__loop_tell_output(pp_loop *loop);
 
 /* watch.c: exits, adopted children, frames */
+/* Somebody else reaped the leader. */
+void pp__loop_lose_leader(pp_loop *loop, const pp_error *error);
 void pp__loop_observe(pp_loop *loop);
 /* Takes the frames that are due; returns when the next one is. */
 int64_t pp__loop_sample(pp_loop *loop, int64_t now_ns);

@@ -164,10 +164,8 @@ static void reap_leader(pp_loop *loop) {
     pp__loop_drain(loop);
     pp__loop_tell_output(loop);
     pp_status status = pp_tree_reap(&loop->tree, loop->leader, &exit, &error);
-    if (status == PP_E_VANISHED) {
-        loop->leader_state = PP_LEADER_LOST;
-        pp__loop_event(loop, (pp_event){ .kind = "leader_reaped_elsewhere", .error = &error });
-    }
+    if (status == PP_E_VANISHED)
+        pp__loop_lose_leader(loop, &error);
     if (status != PP_OK)
         return;
     loop->leader_state = PP_LEADER_REAPED;

@@ -21,6 +21,12 @@ static void leader_exited(pp_loop *loop) {
     pp_message_end(&loop->out.wire, start);
 }
 
+void pp__loop_lose_leader(pp_loop *loop, const pp_error *error) {
+    loop->leader_state = PP_LEADER_LOST;
+    loop->tree.leader_gone = true; /* its number means nothing any more */
+    pp__loop_event(loop, (pp_event){ .kind = "leader_reaped_elsewhere", .error = error });
+}
+
 static void observe_leader(pp_loop *loop) {
     pp_os *os = loop->os;
     pp_error error = { 0 };
@@ -31,8 +37,7 @@ static void observe_leader(pp_loop *loop) {
     if (status == PP_OK) {
         leader_exited(loop);
     } else if (status == PP_E_VANISHED) {
-        loop->leader_state = PP_LEADER_LOST;
-        pp__loop_event(loop, (pp_event){ .kind = "leader_reaped_elsewhere", .error = &error });
+        pp__loop_lose_leader(loop, &error);
     }
 }
 
