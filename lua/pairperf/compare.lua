@@ -119,7 +119,7 @@ local function outlier_part(runs, margin)
     local values = split(own)[variant]
     for _, place in ipairs(outliers.find(values, margin).flagged) do
       local run = own[place + 1]
-      list[#list + 1] = { slot = run.session_slot, variant = variant, value = run.value }
+      list[#list + 1] = { slot = run.slot, variant = variant, value = run.value }
     end
   end
   table.sort(list, function(a, b)
@@ -151,12 +151,9 @@ end
 
 -- ---------------------------------------------------------------- one metric
 
----@class pairperf.RunValue: pairperf.SlotValue
----@field session_slot integer as the report prints it
-
 --- Compares one metric in one scenario. The word is not yet adjusted for its family.
 ---@param entry pairperf.MetricEntry
----@param runs pairperf.RunValue[] successful ones with a value, in the order of their slots
+---@param runs pairperf.SlotValue[] successful ones with a value, in the order of their slots
 ---@return table comparison as in report.json
 function M.metric(entry, runs)
   local values = split(runs)

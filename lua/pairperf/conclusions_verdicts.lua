@@ -73,6 +73,9 @@ function M.lines(report, add)
   for _, one in ipairs(report.gates) do
     add(gate_line(one))
   end
+  if report.comparison.family_origin == "after the runs" then
+    add "The primary metrics were chosen after the runs, so their words are exploratory, too."
+  end
   for _, scenario in ipairs(report.scenarios) do
     scenario_lines(scenario, report, add)
   end

@@ -78,7 +78,8 @@ M.USAGE = {
 
 M.SUMMARY = "Profiles two variants of an application under a scenario and compares them. SCRIPT is "
   .. "a built-in name or a file (with / or .lua in its name). Nothing is started by --help, "
-  .. "--list, --version or --dry-run, and no A/B session starts an application without --authorize-launch."
+  .. "--list, --version or --dry-run, and no A/B session starts an application without "
+  .. "--authorize-launch."
 
 --- --help without a script.
 ---@return string

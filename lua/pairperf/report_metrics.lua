@@ -138,19 +138,14 @@ local function difference(sides)
   }
 end
 
--- Values of the successful runs by slot, counted from the scenario's first.
+-- Values of the successful runs by slot.
 local function run_values(context, name)
-  local list, first = {}, context.rows[1] and context.rows[1].slot
+  local list = {}
   for _, row in ipairs(context.rows) do
     local summary = row.status == "success" and context.summaries[row.slot]
     local metric = summary and (summary.metrics or {})[name]
     if metric and known(metric.value) then
-      list[#list + 1] = {
-        slot = row.slot - first,
-        session_slot = row.slot,
-        variant = row.variant,
-        value = metric.value,
-      }
+      list[#list + 1] = { slot = row.slot, variant = row.variant, value = metric.value }
     end
   end
   return list

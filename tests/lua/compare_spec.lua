@@ -25,8 +25,7 @@ local function runs_of(b, c)
       local slot = 2 * i + place - 3
       local variant = place == 1 and "baseline" or "candidate"
       if values[i] then
-        runs[#runs + 1] =
-          { slot = slot, session_slot = slot + 20, variant = variant, value = values[i] }
+        runs[#runs + 1] = { slot = slot, variant = variant, value = values[i] }
       end
     end
   end
@@ -137,7 +136,7 @@ describe("a comparison", function()
   it("keeps an outlier, names its slot, and shows what leaving out one run does", function()
     local far = { 10.0, 10.4, 10.1, 30.0, 10.2 }
     local found = row("cpu_percent", LOW, far).comparison
-    assert.same({ { slot = 27, variant = "candidate", value = 30.0 } }, {
+    assert.same({ { slot = 7, variant = "candidate", value = 30.0 } }, {
       table.unpack(found.outliers),
     })
     assert.equal(5, #found.values.candidate)
@@ -164,6 +163,17 @@ describe("a comparison", function()
     assert.equal("order_sensitive", pure.comparison.reason)
     assert.equal("equivalent", pure.comparison.detrended_verdict)
     assert.matches("inconclusive as measured, equivalent without the drift", lines_of(one))
+  end)
+
+  -- proves: REP-4
+  it("warns of neighbours that go up and down in turn", function()
+    local one = row("cpu_percent", { 10, 11, 10, 11, 10 }, { 12, 11, 12, 11, 12 })
+    assert.truthy(one.comparison.drift.residual_lag1 <= -0.5)
+    assert.is_true(one.comparison.drift.seesaw)
+    local out, report = {}, compared { one }
+    report_md_verdicts.details(out, report.scenarios[1])
+    assert.matches("go up and down in turn", table.concat(out, "\n"))
+    assert.is_false(row("cpu_percent", LOW, WIDE).comparison.drift.seesaw)
   end)
 
   -- proves: REP-4
@@ -248,6 +258,15 @@ describe("words that do not count", function()
     assert.equal("diagnostic_only", report.gates[1].reason)
   end)
 
+  it("keep it that a variant has no value", function()
+    local report = compared(
+      { row("cpu_percent", LOW, {}) },
+      { change = { diagnostic_only = true }, gates = { "cpu_percent:+5%" } }
+    )
+    assert.equal("missing_metric", report.scenarios[1].metrics[1].comparison.reason)
+    assert.equal("missing_metric", report.gates[1].reason)
+  end)
+
   -- proves: PROV-3
   it("are void when an artifact changed or runs are still to come", function()
     for reason, change in pairs {
@@ -312,6 +331,22 @@ describe("a gate", function()
       assert.is_nil(found, text)
       assert(why:find(reason, 1, true), text .. ": " .. why)
     end
+  end)
+
+  -- proves: CLI-7 REP-4
+  it("decides about the scenario that it names only", function()
+    local other = report_of { row("cpu_percent", LOW, HIGH) }
+    other.scenarios[2] = report_of({ row("cpu_percent", LOW, LOW) }).scenarios[1]
+    other.scenarios[2].name = "tray"
+    local gates = assert(gate.read_all({ "tray/cpu_percent:+5%", "cpu_percent:+5%" }, {
+      "overview",
+      "tray",
+    }))
+    local found = {}
+    for i, one in ipairs(gate.results(gates, other.scenarios)) do
+      found[i] = one.scenario .. " " .. one.decision
+    end
+    assert.same({ "tray pass", "overview fail", "tray pass" }, found)
   end)
 
   -- proves: CLI-7 REP-4

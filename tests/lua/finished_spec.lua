@@ -76,6 +76,7 @@ describe("compare", function()
     assert.equal(0, (run("compare", "--allow-inconclusive", "--fail-on", "ttft_p50_ms:+5%", dir)))
     text = select(2, run("compare", dir, "--primary", "rss_max_bytes"))
     assert.matches("exploratory, not adjusted for their number: CPU regressed", text)
+    assert.matches("primary metrics were chosen after the runs", text)
   end)
 
   -- proves: CLI-7 REP-12

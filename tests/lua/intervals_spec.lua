@@ -52,6 +52,12 @@ describe("a run's intervals", function()
     list[7].procs[1].rss_bytes = core.json.null
     list[7].procs[1].missing.rss_bytes = "denied"
     assert.same({}, run_intervals.build(list))
+    list = stepped(40, 20)
+    list[7].failures[1] =
+      { owned = true, pid = 9, op = "stat", status = "denied", errno = "EACCES" }
+    assert.is_nil(run_intervals.build(list).rss_mean_bytes)
+    list[7].failures[1], list[7].enumeration = nil, "denied"
+    assert.is_nil(run_intervals.build(list).rss_mean_bytes)
     assert.same({}, run_intervals.build {})
   end)
 
@@ -104,6 +110,15 @@ describe("a report's advice from inside the runs", function()
     end)
     assert.equal(0, #cpu.unsteady)
     assert.is_nil(markdown:find "a longer warm%-up")
+  end)
+
+  it("does not mind noise, however large", function()
+    local cpu = session(function()
+      return frames(24, function(i)
+        return 20 + 15 * (i * 7 % 5)
+      end, memory)
+    end)
+    assert.equal(0, #cpu.unsteady)
   end)
 
   it("says when runs differ more than intervals", function()

@@ -177,6 +177,8 @@ describe("a session's report", function()
         built.totals
       )
       assert.equal(0, row(built, "cpu_percent").candidate.n)
+      assert.equal(0, #row(built, "cpu_percent").comparison.values.candidate)
+      assert.equal("unfinished", built.comparison.void)
       assert.equal(json.null, row(built, "cpu_percent").difference)
       assert.matches(
         "| 1 | overview | candidate | 1 | failed | quit | had to be ended by SIGKILL |",

@@ -304,6 +304,8 @@ describe("the parts below", function()
     assert.equal(0.0, sums.squares(values, sums.mean(values)))
     assert.equal(1.0, sums.sum { 1e100, 1.0, -1e100 })
     assert.equal(0.0, sums.sum {})
+    assert.equal(1 + 2.0 ^ -52, sums.sum { 1.0, 2.0 ^ -53, 2.0 ^ -106 })
+    assert.equal(1.0, sums.sum { 1.0, 2.0 ^ -53 })
   end)
 
   it("agree between the exact count and the normal one where they meet", function()

@@ -9,7 +9,7 @@ local verdict = require "pairperf.stats.verdict"
 local M = {}
 
 ---@class pairperf.SlotValue
----@field slot integer place in the alternating sequence of the scenario, from 0
+---@field slot integer place in the alternating sequence; the first of a scenario is even
 ---@field variant "baseline"|"candidate"
 ---@field value number
 
