@@ -13,7 +13,7 @@
  * system. One implementation per system in core/os/, one per test in tests/ (fakes, simulator).
  *
  * Rules that every implementation keeps:
- *  - only wait() may block;
+ *  - only wait() may block, and memory() until its deadline;
  *  - a failed read is a typed status (pp_status_from_errno), never a zero and never an empty list;
  *  - a list is delivered whole or the call fails with PP_E_ENUMERATION (a full buffer means
  *    "maybe short": grow and retry within a bound);
@@ -112,7 +112,10 @@ typedef struct pp_os {
      * gone, stale or unreadable. */
     pp_status (*usage)(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,
                        pp_error *reterr);
-    pp_status (*memory)(void *ctx, pp_proc_id id, pp_memory *ret_memory, pp_error *reterr);
+    /* Figures whose reading can wait for the process. PP_E_BLOCKED: no answer when t_ns reached
+     * deadline_ns, or, at once, an earlier question that was given up is still unanswered. */
+    pp_status (*memory)(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
+                        pp_error *reterr);
     /* Drops what the host holds for an identity that will not be asked for again. */
     void (*forget)(void *ctx, pp_proc_id id);
 

@@ -328,14 +328,14 @@ static void conserve(pp_tree *tree, pp_frame *frame) {
     total->clamped_write_bytes = hold_up(&total->write_bytes, &tree->write_floor_bytes);
 }
 
-static void read_memory(pp_tree *tree, pp_frame *frame) {
+static void read_memory(pp_tree *tree, int64_t deadline_ns, pp_frame *frame) {
     pp_os *os = tree->os;
 
     frame->memory_pass = true;
     for (size_t i = 0; i < frame->proc_count; i++) {
         pp_frame_proc *proc = &frame->procs[i];
         pp_error error = { 0 };
-        pp_status status = os->memory(os->ctx, proc->info.id, &proc->memory, &error);
+        pp_status status = os->memory(os->ctx, proc->info.id, deadline_ns, &proc->memory, &error);
         if (status != PP_OK) {
             pp_reading missing = pp_missing(status);
             proc->memory = (pp_memory){ missing, missing, missing, missing };
@@ -356,7 +356,7 @@ static void hand_over_exits(pp_tree *tree, pp_frame *frame) {
     tree->exit_count = 0;
 }
 
-void pp_tree_sample(pp_tree *tree, bool memory_pass, pp_frame *frame) {
+void pp_tree_sample(pp_tree *tree, int64_t memory_budget_ns, pp_frame *frame) {
     pp_os *os = tree->os;
     walk w = { .tree = tree, .frame = frame };
     pp_now now = { 0 };
@@ -371,8 +371,8 @@ void pp_tree_sample(pp_tree *tree, bool memory_pass, pp_frame *frame) {
     read_counters(&w);
     reread_parents(&w);
     conserve(tree, frame);
-    if (memory_pass)
-        read_memory(tree, frame);
+    if (memory_budget_ns > 0)
+        read_memory(tree, frame->t_ns + memory_budget_ns, frame);
     hand_over_exits(tree, frame);
     note_enumeration(&w, os->now(os->ctx, &now, NULL));
     frame->end_ns = now.t_ns;

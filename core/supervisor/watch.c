@@ -7,6 +7,7 @@
 #include "loop_private.h"
 
 #define FIRST_TRACK_NS 50000000LL /* in the first second */
+#define LEAST_MEMORY_NS 250000000LL
 
 static void leader_exited(pp_loop *loop) {
     loop->exited = true;
@@ -107,7 +108,7 @@ static bool queue_frame(pp_loop *loop) {
 
 /* False: there was no room, so there is no such frame. */
 static bool take_frame(pp_loop *loop, pp_frame_kind kind, int64_t scheduled_ns, uint64_t missed,
-                       bool memory_pass) {
+                       int64_t memory_budget_ns) {
     pp_frame *frame = &loop->frame;
 
     if (pp__outbox_full(&loop->out)) {
@@ -115,7 +116,7 @@ static bool take_frame(pp_loop *loop, pp_frame_kind kind, int64_t scheduled_ns, 
         return false;
     }
     pp_frame_reset(frame);
-    pp_tree_sample(&loop->tree, memory_pass, frame);
+    pp_tree_sample(&loop->tree, memory_budget_ns, frame);
     frame->seq = pp__outbox_seq(&loop->out);
     frame->window = kind == PP_FRAME_TRACK ? 0 : loop->window.id;
     frame->kind = kind;
@@ -146,6 +147,13 @@ static int64_t due_ns(const pp_window_plan *window) {
     return due < window->end_ns ? due : window->end_ns;
 }
 
+/* A busy machine needs time to answer, and the next frame is not to be late for it. */
+static int64_t memory_budget_ns(const pp_window_plan *window) {
+    int64_t interval_ns = window->interval_ns < PP_SECOND_NS ? window->interval_ns : PP_SECOND_NS;
+
+    return interval_ns > LEAST_MEMORY_NS ? interval_ns : LEAST_MEMORY_NS;
+}
+
 static void take_window_frame(pp_loop *loop, int64_t now_ns) {
     pp_window_plan *window = &loop->window;
     uint64_t reached = (uint64_t)((now_ns - window->start_ns) / window->interval_ns);
@@ -166,7 +174,8 @@ static void take_window_frame(pp_loop *loop, int64_t now_ns) {
     bool boundary = window->next == 0;
     bool memory = boundary || closing || window->next % window->memory_every == 0;
     pp_frame_kind kind = closing ? PP_FRAME_CLOSING : boundary ? PP_FRAME_BOUNDARY : PP_FRAME_TICK;
-    bool taken = take_frame(loop, kind, scheduled_ns, window->untold + missed, memory);
+    bool taken = take_frame(loop, kind, scheduled_ns, window->untold + missed,
+                            memory ? memory_budget_ns(window) : 0);
     window->frames += taken;
     window->missed += missed + !taken;
     window->untold = taken ? 0 : window->untold + missed + 1;
@@ -190,7 +199,7 @@ int64_t pp__loop_sample(pp_loop *loop, int64_t now_ns) {
         take_window_frame(loop, now_ns);
         loop->next_track_ns = now_ns + track_interval_ns(loop, now_ns);
     } else if (now_ns >= loop->next_track_ns) {
-        (void)take_frame(loop, PP_FRAME_TRACK, loop->next_track_ns, 0, false);
+        (void)take_frame(loop, PP_FRAME_TRACK, loop->next_track_ns, 0, 0);
         loop->next_track_ns = now_ns + track_interval_ns(loop, now_ns);
     }
     if (loop->window.open && due_ns(&loop->window) < loop->next_track_ns)
@@ -200,5 +209,5 @@ int64_t pp__loop_sample(pp_loop *loop, int64_t now_ns) {
 
 void pp__loop_last_frame(pp_loop *loop) {
     if (loop->request.options.track)
-        (void)take_frame(loop, PP_FRAME_TRACK, pp__loop_now(loop), 0, false);
+        (void)take_frame(loop, PP_FRAME_TRACK, pp__loop_now(loop), 0, 0);
 }

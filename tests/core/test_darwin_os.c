@@ -120,7 +120,7 @@ static void passed_deadline_still_looks_once(void **state) {
 static void memory_figures_are_unsupported(void **state) {
     (void)state;
     pp_memory memory;
-    assert_int_equal(os.memory(os.ctx, dk_id(dk_add(&kernel, 700)), &memory, &err),
+    assert_int_equal(os.memory(os.ctx, dk_id(dk_add(&kernel, 700)), 0, &memory, &err),
                      PP_E_UNSUPPORTED);
 }
 

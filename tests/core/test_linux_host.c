@@ -117,7 +117,7 @@ static void an_older_kernel_is_found_by_trying(void **state) {
     script_process(PID, 1, 0);
     pp_proc_id id = identified(PID);
     assert_int_equal(id.unique, 0);
-    assert_int_equal(os.memory(os.ctx, id, &memory, &error), PP_E_DENIED);
+    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_E_DENIED);
     pp_usage usage;
     assert_int_equal(os.usage(os.ctx, id, false, &usage, &error), PP_OK);
     assert_int_equal(usage.write_bytes.why, PP_E_UNSUPPORTED);

@@ -389,15 +389,15 @@ static void a_newcomer_that_cannot_be_identified_makes_the_look_incomplete(void 
 /* proves: TRK-3, SMP-5 */
 static void an_old_process_seen_for_the_first_time_is_late(void **state) {
     fixture *f = *state;
-    pp_tree_sample(&f->tree, false, &f->frame);
+    pp_tree_sample(&f->tree, 0, &f->frame);
     fake_add(&f->fake, CHILD, FAKE_LEADER); /* as old as the first look */
     f->fake.t_ns += 1000000000;
     fake_add(&f->fake, GRANDCHILD, FAKE_LEADER);
-    pp_tree_sample(&f->tree, false, &f->frame);
+    pp_tree_sample(&f->tree, 0, &f->frame);
     assert_int_equal(f->event_count, 0);
     f->fake.t_ns += 1000000000;
     fake_add(&f->fake, 103, FAKE_LEADER)->info.start_ns -= 1500000000;
-    pp_tree_sample(&f->tree, false, &f->frame);
+    pp_tree_sample(&f->tree, 0, &f->frame);
     assert_int_equal(count_events(f, PP_TREE_LATE, 103), 1);
     assert_int_equal(f->event_count, 1);
 }
@@ -417,11 +417,11 @@ static void a_process_born_while_others_are_listed_is_not_late(void **state) {
                                          .times = 1,
                                          .change = a_child_is_born_in_a_long_pass });
     int64_t began_ns = f->fake.t_ns;
-    pp_tree_sample(&f->tree, false, &f->frame);
+    pp_tree_sample(&f->tree, 0, &f->frame);
     assert_null(member(f, 103));
     assert_true(f->frame.listed_cont_ns == began_ns);
     assert_true(f->frame.cont_ns == began_ns + 2000000000);
-    pp_tree_sample(&f->tree, false, &f->frame);
+    pp_tree_sample(&f->tree, 0, &f->frame);
     assert_non_null(member(f, 103));
     assert_int_equal(f->event_count, 0);
 }
@@ -481,7 +481,7 @@ static void exit_records_beyond_the_limit_are_counted(void **state) {
     assert_int_equal(f->tree.exit_count, PP_TREE_EXITS_MAX);
     assert_int_equal(f->tree.exits_dropped, 2);
     assert_int_equal(f->tree.count, 1);
-    pp_tree_sample(&f->tree, false, &f->frame);
+    pp_tree_sample(&f->tree, 0, &f->frame);
     assert_int_equal(f->frame.exit_count, PP_TREE_EXITS_MAX);
     assert_int_equal(f->frame.exits_dropped, 2);
     assert_int_equal(f->tree.exits_dropped + f->tree.exit_count, 0);

@@ -13,6 +13,7 @@
 #define CHILD 101
 #define GRANDCHILD 102
 #define MS UINT64_C(1000000)
+#define BUDGET_NS INT64_C(250000000)
 
 typedef struct fixture {
     fake_os fake;
@@ -52,7 +53,7 @@ static int tear_down(void **state) {
 
 static const pp_conservation *sample(fixture *f) {
     pp_frame_reset(&f->frame);
-    pp_tree_sample(&f->tree, false, &f->frame);
+    pp_tree_sample(&f->tree, 0, &f->frame);
     return &f->frame.conservation;
 }
 
@@ -317,9 +318,10 @@ static void memory_is_read_only_when_asked_for(void **state) {
     (void)sample(f);
     assert_false(f->frame.memory_pass);
     assert_false(proc(f, CHILD)->memory.pss_bytes.known);
-    pp_tree_sample(&f->tree, true, &f->frame);
+    pp_tree_sample(&f->tree, BUDGET_NS, &f->frame);
     assert_true(f->frame.memory_pass);
     assert_true(proc(f, CHILD)->memory.pss_bytes.known);
+    assert_int_equal(f->fake.memory_deadline_ns, f->frame.t_ns + BUDGET_NS);
 }
 
 /* proves: MET-6, TRK-7 */
@@ -329,7 +331,7 @@ static void memory_that_cannot_be_read_is_missing_and_a_zombies_is_no_failure(vo
         &f->fake,
         (fake_rule){ .call = FAKE_MEMORY, .times = FAKE_FOREVER, .status = PP_E_BLOCKED });
     fake_exit(&f->fake, FAKE_LEADER, 0);
-    pp_tree_sample(&f->tree, true, &f->frame);
+    pp_tree_sample(&f->tree, BUDGET_NS, &f->frame);
     assert_int_equal(proc(f, CHILD)->memory.pss_bytes.why, PP_E_BLOCKED);
     assert_int_equal(proc(f, FAKE_LEADER)->memory.pss_bytes.why, PP_E_BLOCKED);
     assert_int_equal(f->frame.failure_count, 2); /* the two that live */

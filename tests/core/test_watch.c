@@ -163,6 +163,29 @@ static void memory_is_read_in_every_frame_of_a_slow_window(void **state) {
     assert_int_equal(fake_lines(&h->frames, "\"memory_pass\":true", "\"window\":1}"), 4);
 }
 
+/* How long the closing frame of a window waits for memory figures at most. */
+static int64_t memory_budget_ns(int64_t interval_ns) {
+    void *state;
+    assert_int_equal(set_up(&state), 0);
+    fake_harness *h = state;
+    fake_spawn(h);
+    fake_sample(h, 2 * interval_ns, interval_ns);
+    int64_t end_ns = h->fake.t_ns + 2 * interval_ns;
+    fake_after(&h->fake, 2 * interval_ns + S, stop_is_asked);
+    run(h);
+    int64_t budget_ns = h->fake.memory_deadline_ns - end_ns;
+    assert_int_equal(tear_down(&state), 0);
+    return budget_ns;
+}
+
+/* proves: MET-3 */
+static void memory_is_given_an_interval_within_bounds(void **state) {
+    (void)state;
+    assert_int_equal(memory_budget_ns(50 * MS), 250 * MS);
+    assert_int_equal(memory_budget_ns(400 * MS), 400 * MS);
+    assert_int_equal(memory_budget_ns(5 * S), S);
+}
+
 static void stall(fake_os *fake) {
     fake->t_ns += 350 * MS;
 }
@@ -366,6 +389,7 @@ int main(void) {
         T(a_window_has_a_boundary_its_ticks_and_a_closing_frame_on_schedule),
         T(memory_is_read_at_both_ends_and_once_a_second_between),
         T(memory_is_read_in_every_frame_of_a_slow_window),
+        cmocka_unit_test(memory_is_given_an_interval_within_bounds),
         T(after_a_stall_one_frame_is_taken_and_the_missed_ones_are_counted),
         T(a_stall_over_the_end_still_closes_the_window),
         T(a_second_window_may_follow_the_first),

@@ -339,7 +339,9 @@ static pp_status os_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage
     return status;
 }
 
-static pp_status os_memory(void *ctx, pp_proc_id id, pp_memory *ret_memory, pp_error *reterr) {
+static pp_status os_memory(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
+                           pp_error *reterr) {
+    ((fake_os *)ctx)->memory_deadline_ns = deadline_ns;
     fake_proc *proc = NULL;
     pp_status status = ask(ctx, FAKE_MEMORY, id, &proc, reterr);
 

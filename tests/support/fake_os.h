@@ -74,7 +74,8 @@ typedef struct fake_deed {
 
 struct fake_os {
     pp_os os;
-    int64_t t_ns, asleep_ns; /* cont_ns - t_ns */
+    int64_t t_ns, asleep_ns;    /* cont_ns - t_ns */
+    int64_t memory_deadline_ns; /* of the last question for memory */
     fake_proc procs[FAKE_MAX_PROCS];
     size_t proc_count;
     uint64_t born; /* start tokens are 1000 + this */

@@ -83,9 +83,10 @@ void pp_tree_init(pp_tree *tree, struct pp_os *os, pp_proc_id leader, const char
 void pp_tree_done(pp_tree *tree);
 
 /* One pass: rediscovers the tree and fills the frame's lists, t_ns ... conservation.
- * memory_pass  also reads the dear memory figures, after everything else
+ * memory_budget_ns  > 0: also reads the dear memory figures, after everything else, and gives up
+ *                   those that are not there so long after the frame's t_ns (PP_E_BLOCKED)
  * Never fails: what went wrong is in the frame. */
-void pp_tree_sample(pp_tree *tree, bool memory_pass, pp_frame *frame);
+void pp_tree_sample(pp_tree *tree, int64_t memory_budget_ns, pp_frame *frame);
 
 /* Rediscovers without reading counters. PP_OK: the discovery was whole. */
 pp_status pp_tree_discover(pp_tree *tree, pp_frame *frame);

@@ -72,8 +72,10 @@ static pp_status os_wait(void *ctx, int64_t deadline_ns, bool want_writable, pp_
     return PP_OK;
 }
 
-static pp_status os_memory(void *ctx, pp_proc_id id, pp_memory *ret_memory, pp_error *reterr) {
+static pp_status os_memory(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
+                           pp_error *reterr) {
     (void)ctx;
+    (void)deadline_ns;
     (void)ret_memory;
     return pp_fail(reterr, PP_E_UNSUPPORTED, 0, "memory", "pid %d: macOS has phys_footprint only",
                    id.pid);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading smaps_rollup can wait for the target's memory lock as long as the target likes. One
- * thread does it; it shares one slot with the loop and nothing else. The loop waits a bounded time
- * and then says BLOCKED until the thread is back; an answer that came too late is thrown away. */
+ * thread does it; it shares one slot with the loop and nothing else. The loop waits until its
+ * deadline and then says BLOCKED, without any more waiting, until the thread is back; an answer
+ * that came too late is thrown away. */
 #include "internal.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ANSWER_TIMEOUT_MS = 100 };
 
 typedef enum slot_state { SLOT_IDLE, SLOT_ASKED, SLOT_ANSWERED } slot_state;
 
@@ -173,22 +172,14 @@ void pp__linux_reader_close(pp_linux_host *host) {
     (void)(stuck ? pthread_detach(thread) : pthread_join(thread, NULL));
 }
 
-static struct timespec answer_deadline(void) {
-    struct timespec when;
-    (void)clock_gettime(CLOCK_MONOTONIC, &when);
-    int64_t ns = when.tv_nsec + ANSWER_TIMEOUT_MS * INT64_C(1000000);
-    when.tv_sec += ns / PP_LINUX_NS_PER_SECOND;
-    when.tv_nsec = ns % PP_LINUX_NS_PER_SECOND;
-    return when;
-}
-
-static pp_status ask(pp_linux_reader *reader, int32_t pid, pp_memory *ret_memory,
-                     pp_error *reterr) {
+static pp_status ask(pp_linux_reader *reader, int32_t pid, int64_t deadline_ns,
+                     pp_memory *ret_memory, pp_error *reterr) {
+    struct timespec deadline = { .tv_sec = deadline_ns / PP_LINUX_NS_PER_SECOND,
+                                 .tv_nsec = deadline_ns % PP_LINUX_NS_PER_SECOND };
     pthread_mutex_lock(&reader->lock);
     if (reader->state == SLOT_ANSWERED) /* too late for whoever asked */
         reader->state = SLOT_IDLE;
     if (reader->state == SLOT_IDLE) {
-        struct timespec deadline = answer_deadline();
         reader->pid = pid;
         reader->state = SLOT_ASKED;
         pthread_cond_broadcast(&reader->changed);
@@ -212,7 +203,8 @@ static pp_status ask(pp_linux_reader *reader, int32_t pid, pp_memory *ret_memory
     return status;
 }
 
-pp_status pp__linux_memory(void *ctx, pp_proc_id id, pp_memory *ret_memory, pp_error *reterr) {
+pp_status pp__linux_memory(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
+                           pp_error *reterr) {
     pp_linux_host *host = ctx;
     pp_linux_handle *handle;
     const pp_linux_capability *fact = &host->facts[PP_LINUX_FACT_ROLLUP];
@@ -226,7 +218,7 @@ pp_status pp__linux_memory(void *ctx, pp_proc_id id, pp_memory *ret_memory, pp_e
         return status;
 
     pp_memory memory;
-    status = ask(host->reader, id.pid, &memory, reterr);
+    status = ask(host->reader, id.pid, deadline_ns, &memory, reterr);
     if (status != PP_OK)
         return status;
     status = pp__linux_handle_validate(host, handle, reterr);
