@@ -16,12 +16,21 @@ local SLACK_S <const> = 10 -- for a supervisor's own work after its deadlines
 local Child = {}
 Child.__index = Child
 
+local held -- the session's lock: supervisors inherit it
+
+--- From now on every supervisor keeps the lock until it ends, whatever becomes of the harness.
+---@param lock pairperf.Lock?
+function M.share(lock)
+  held = lock
+end
+
 --- Starts a supervisor and its command.
 ---@param place {run_dir: string, samples: string?, events: string?}
 ---@param spawn table as core.supervisor spawn takes it, but lifetime_s (from now) for its end
 ---@return pairperf.Child? child
 ---@return pairperf.Error? err op names the step that failed
 function M.start(place, spawn)
+  place.lock_fd = held and held:fd()
   local supervisor, err = core.supervisor.start(place)
   if not supervisor then
     return nil, err

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- An A/B session: lock, output directory, provenance, plan, then run after run with a report
 --- after each, and the exit status at the end.
+local child = require "pairperf.child"
 local core = require "pairperf.core"
 local evidence = require "pairperf.evidence"
 local exit_status = require "pairperf.exit_status"
@@ -427,11 +428,15 @@ function M.start(draft, command_line)
   local lock, err = core.lock.acquire(os.getenv "PP_LOCK" or "pairperf-session")
   if not lock then
     return complain(
-      ("another session runs on this machine: %s"):format(tostring(err)),
+      ("another session runs on this machine, or what it started is still being ended: %s"):format(
+        tostring(err)
+      ),
       exit_status.USAGE
     )
   end
+  child.share(lock)
   local status = locked(draft, command_line)
+  child.share(nil)
   lock:close()
   return status
 end

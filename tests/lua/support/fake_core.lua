@@ -338,7 +338,12 @@ function M.new()
   }
   core.lock = {
     acquire = function()
-      return { close = function() end }
+      return {
+        close = function() end,
+        fd = function()
+          return 9
+        end,
+      }
     end,
   }
   return core, host
