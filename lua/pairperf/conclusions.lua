@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The first lines of a report: what can be concluded and what cannot; and remarks on single runs.
 local conclusions_verdicts = require "pairperf.conclusions_verdicts"
+local escapees = require "pairperf.escapees"
 local json = require "pairperf.json"
 
 local M = {}
@@ -172,13 +173,10 @@ local function evidence_remarks(summary, add)
   end
   local verdict = summary.verdict
   for _, one in ipairs(summary.escapees or {}) do
-    add(
-      ("left the group or session: pid %s start %s%s"):format(
-        one.pid,
-        one.start,
-        one.expected and " (expected)" or ""
-      )
-    )
+    add(escapees.describe(one))
+  end
+  if escapees.all_gone(summary.escapees or {}) then
+    add "observed escapees gone"
   end
   if known(verdict) and verdict and verdict.forced then
     add "the application had to be ended by SIGKILL"

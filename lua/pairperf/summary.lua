@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- summary.json of one run, read from its evidence alone: events.jsonl, samples.jsonl and what the
 --- hook recorded. Building it twice gives the same table.
+local escapees = require "pairperf.escapees"
 local json = require "pairperf.json"
 local next_command = require "pairperf.next_command"
 local records = require "pairperf.records"
@@ -279,7 +280,7 @@ function M.build(run_dir, plan, slot)
     components = result.components,
     latency = or_null(run_latency),
     processes = result.processes,
-    escapees = verdict and verdict.escapees or json.array {},
+    escapees = escapees.build(read.events, verdict),
     verdict = body(verdict),
     hook = body(first.hook_finished),
     check = check(first),

@@ -332,24 +332,72 @@ describe("a session's report", function()
   end)
 
   -- proves: HOOK-4 HOOK-5 CAN-3
-  it("remarks on hooks that ended early, missing checks and escapees", function()
-    local verdict = {}
-    for name, value in pairs(fixture.VERDICT) do
-      verdict[name] = value
-    end
-    verdict.escapees = json.array { { pid = 77, start = 9, exe = "crashpad", expected = true } }
+  it("remarks on hooks that ended early and missing checks", function()
     local _, markdown = write(fixture.plan {}, {
       [0] = {
         frames = fixture.steady(20),
         events = fixture.events {
-          verdict = verdict,
           fixture.event("hook_finished", 121 * S, { ended_early = true, ended_after_s = 12.5 }),
         },
       },
     })
     assert.matches("ended by itself before sampling was over after 12.5 s", markdown)
     assert.matches("no post%-run check configured", markdown)
-    assert.matches("left the group or session: pid 77 start 9 %(expected%)", markdown)
+  end)
+
+  -- proves: GRP-12
+  it("names who left the group, when that was seen, and what became of them", function()
+    local function escapee(pid, exe, expected)
+      return { pid = pid, start = 9, unique = 0, pgid = pid, exe = exe, expected = expected }
+    end
+    local function event(kind, t, pid, fields)
+      fields = fields or {}
+      fields.source, fields.pid, fields.start, fields.seq = "supervisor", pid, 9, pid + t
+      return fixture.event(kind, t * S, fields)
+    end
+    local verdict = {}
+    for name, value in pairs(fixture.VERDICT) do
+      verdict[name] = value
+    end
+    verdict.escapees = json.array { escapee(77, "/opt/crashpad", true), escapee(78, "/opt/lsd") }
+    local gone = {
+      frames = fixture.steady(20),
+      events = fixture.events {
+        verdict = verdict,
+        event("spawned", 5, 70),
+        event("escaped", 8, 77),
+        event("escaped", 9, 78),
+        event("signal", 122, 77, { target = "escapee", signal = "SIGKILL" }),
+      },
+    }
+    local left = {}
+    for name, value in pairs(verdict) do
+      left[name] = value
+    end
+    left.verdict = "left_running"
+    left.survivors = json.array { escapee(78, "/opt/lsd") }
+    local running = { frames = gone.frames, events = fixture.events { verdict = left } }
+    local _, markdown = write(fixture.plan {}, { [0] = gone, [1] = running })
+    local function says(text)
+      assert.is_truthy(markdown:find(text, 1, true), text)
+    end
+    local LEFT = "a process left the application's group or session: "
+    says(
+      "slot 0: "
+        .. LEFT
+        .. "/opt/crashpad (pid 77, start token 9), first seen outside 3.0 s "
+        .. "after launch, declared by --expect-escapee; it was ended by us as a declared helper"
+    )
+    says(
+      "slot 0: "
+        .. LEFT
+        .. "/opt/lsd (pid 78, start token 9), first seen outside 4.0 s after "
+        .. "launch; it was gone at the end"
+    )
+    says("slot 1: " .. LEFT .. "/opt/lsd (pid 78, start token 9); it is still running")
+    says "slot 0: observed escapees gone"
+    assert.is_nil(markdown:find("slots 0, 1: observed escapees gone", 1, true))
+    assert.is_nil(markdown:find("contained", 1, true))
   end)
 
   -- proves: RUN-1 PROV-1
