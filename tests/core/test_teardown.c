@@ -406,6 +406,17 @@ static void an_escapee_that_ends_in_the_very_last_look_is_not_left_in_doubt(void
     assert_int_equal(h->verdict, PP_VERDICT_ECHILD);
 }
 
+static void hidden_child(fake_os *fake) {
+    fake_add(fake, HELPER, FAKE_SELF)->hidden = true;
+}
+
+/* proves: GRP-3, GRP-12 */
+static void a_child_that_only_the_kernel_knows_of_is_unverified(void **state) {
+    fake_harness *h = *state;
+    assert_true(run(h, hidden_child, app_stop) == 30 * S);
+    assert_int_equal(h->verdict, PP_VERDICT_UNVERIFIED);
+}
+
 /* proves: TRK-6, GRP-3 */
 static void without_adoption_looks_that_fail_to_the_end_prove_nothing(void **state) {
     fake_harness *h = *state;
@@ -568,6 +579,7 @@ int main(void) {
         T(an_escapee_that_ends_in_time_leaves_the_kernels_proof),
         T(an_escapee_that_ends_between_two_looks_is_reaped_before_the_verdict),
         T(an_escapee_that_ends_in_the_very_last_look_is_not_left_in_doubt),
+        T(a_child_that_only_the_kernel_knows_of_is_unverified),
         T_MAC(without_adoption_looks_that_fail_to_the_end_prove_nothing),
         T(group_lists_that_fail_to_the_end_are_no_empty_group),
         T_MAC(without_adoption_an_escapee_that_ended_is_gone_by_identity),

@@ -289,7 +289,8 @@ static pp_status list(fake_os *fake, fake_call call, int32_t key, pp_pid_list *r
     *ret_pids = (pp_pid_list){ 0 };
     for (size_t i = 0; i < fake->proc_count; i++) {
         const pp_proc_info *info = &fake->procs[i].info;
-        if (!fake->procs[i].gone && (call == FAKE_LIST_GROUP ? info->pgid : info->ppid) == key)
+        if (!fake->procs[i].gone && !fake->procs[i].hidden &&
+            (call == FAKE_LIST_GROUP ? info->pgid : info->ppid) == key)
             (void)pp_pid_list_add(ret_pids, info->id.pid);
     }
     return PP_OK;

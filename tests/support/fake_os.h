@@ -43,6 +43,7 @@ typedef struct fake_proc {
     bool gone;     /* reaped: no trace but this entry */
     bool deaf;     /* ignores SIGTERM */
     bool immortal; /* survives SIGKILL */
+    bool hidden;   /* on no list, but the kernel knows it */
     pp_exit exit;
     pp_usage usage;
 } fake_proc;
