@@ -3,7 +3,8 @@
 /* One pass over the tree. The invariant: parents are looked at and counted before their children,
  * so that what moves from a child to its parent (waited-for CPU, I/O) while we read is at worst
  * missed once and never counted twice; a parent is read again once if one of its children vanished
- * in the pass. What cannot be read is named in the frame; it never shortens it silently.
+ * in the pass, and then replaces those that it waited for since they were read. What cannot be read
+ * is named in the frame; it never shortens it silently.
  */
 #include <stdlib.h>
 
@@ -15,12 +16,14 @@ typedef struct walk {
     pp_frame *frame;
     pp_pid_list queue;
     pp_pid_list orphans_of; /* parents of what vanished in this pass */
+    pp_pid_list reread;     /* those that were read again, and whom they waited for since */
     pp_pid_list own;        /* the supervisor's children: the leader and adopted orphans */
 } walk;
 
 static void walk_done(walk *w) {
     pp_pid_list_done(&w->queue);
     pp_pid_list_done(&w->orphans_of);
+    pp_pid_list_done(&w->reread);
     pp_pid_list_done(&w->own);
 }
 
@@ -154,7 +157,8 @@ static void seed(walk *w) {
     pp_pid_list list = { 0 };
     pp_error error = { 0 };
 
-    push(w, w->tree->leader.pid);
+    if (!w->tree->leader_gone)
+        push(w, w->tree->leader.pid);
     if (os->list_own_children(os->ctx, &w->own, &error) == PP_OK)
         push_list(w, &w->own);
     else
@@ -181,7 +185,7 @@ static void discover(walk *w) {
         ptrdiff_t index = pp__tree_find(tree, pid);
         if (index >= 0)
             recheck(w, (size_t)index);
-        else if (pid != tree->leader.pid)
+        else if (pid != tree->leader.pid || tree->leader_gone)
             meet(w, pid);
     }
     if (tree->incomplete)
@@ -258,6 +262,25 @@ static void reread(walk *w, pp_frame_proc *proc) {
         return;
     proc->usage = usage;
     w->tree->members[index].usage = usage;
+    note_enumeration(w, pp_pid_list_add(&w->reread, proc->info.id.pid));
+}
+
+/* A parent's second reading may hold children that were read before and ended since: those must
+ * not count twice. Parents stand before their children in the frame. */
+static void drop_waited_for(walk *w) {
+    pp_os *os = w->tree->os;
+
+    for (size_t i = 0; i < w->frame->proc_count && w->reread.count > 0; i++) {
+        pp_frame_proc *proc = &w->frame->procs[i];
+        pp_proc_info info;
+        if (!is_listed(&w->reread, proc->info.ppid))
+            continue;
+        pp_status status = os->inspect(os->ctx, proc->info.id, &info, NULL);
+        if (status != PP_E_VANISHED && status != PP_E_STALE)
+            continue;
+        proc->waited_for = true;
+        note_enumeration(w, pp_pid_list_add(&w->reread, proc->info.id.pid));
+    }
 }
 
 static void reread_parents(walk *w) {
@@ -269,6 +292,7 @@ static void reread_parents(walk *w) {
             reread(w, proc);
             w->orphans_of.pids[i] = 0; /* once */
         }
+    drop_waited_for(w);
 }
 
 static void add_pair(pp_sum *sum, const pp_usage *usage) {
@@ -303,6 +327,8 @@ static void conserve(pp_tree *tree, pp_frame *frame) {
     }
     for (size_t i = 0; i < frame->proc_count; i++) {
         const pp_usage *usage = &frame->procs[i].usage;
+        if (frame->procs[i].waited_for)
+            continue;
         add_pair(&cpu, usage);
         if (!usage->write_bytes.known && usage->write_bytes.why == PP_E_VANISHED)
             total->unreaped++; /* comes back with its parent's counters */

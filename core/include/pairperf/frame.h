@@ -21,7 +21,8 @@ typedef struct pp_frame_proc {
     pp_proc_info info;
     bool leader;
     bool in_group;
-    bool escaped; /* outside the leader's group or session, now or once */
+    bool escaped;    /* outside the leader's group or session, now or once */
+    bool waited_for; /* ended after it was read; its parent's later figures hold its own */
     pp_usage usage;
     pp_memory memory; /* filled on memory passes */
 } pp_frame_proc;
@@ -52,11 +53,11 @@ typedef struct pp_conservation {
     uint64_t clamped_ns;    /* how far the raw sum fell below the running maximum */
     uint64_t error_ns;      /* half a tick per waited-for counter in the sum */
     bool lower_bound;       /* some member ignores SIGCHLD: its children may be missing */
-    pp_reading write_bytes;         /* never below an earlier frame's */
+    pp_reading write_bytes; /* never below an earlier frame's */
     uint64_t reaped_write_bytes;
-    uint64_t clamped_write_bytes;   /* how far its raw sum fell below the running maximum */
-    uint64_t unreaped;              /* ended members whose I/O counters are out of sight until their
-                                       parent has waited for them */
+    uint64_t clamped_write_bytes; /* how far its raw sum fell below the running maximum */
+    uint64_t unreaped;            /* ended members whose I/O counters are out of sight until their
+                                     parent has waited for them */
 } pp_conservation;
 
 typedef struct pp_frame {
