@@ -116,7 +116,7 @@ void pp__tree_place(pp_tree *tree, pp_tree_member *member) {
 
     member->expected = is_expected(tree, info->exe);
     tree->lower_bound = tree->lower_bound || info->sigchld_ignored;
-    if (!outside || member->escaped || info->id.pid == tree->leader.pid)
+    if (!outside || member->escaped || pp_proc_id_equal(info->id, tree->leader))
         return;
     member->escaped = true;
     if (tree->escapes < PP_TREE_ESCAPES_MAX)

@@ -132,7 +132,8 @@ static void kill_members(pp_loop *loop, bool outside, bool only_expected) {
 
     for (size_t i = 0; i < tree->count; i++) {
         pp_tree_member *member = &tree->members[i];
-        bool is_outside = member->escaped || member->info.pgid != loop->leader.pid;
+        bool is_outside = member->escaped || member->info.pgid != loop->leader.pid ||
+                          loop->leader_state == PP_LEADER_REAPED;
         pp_error error = { 0 };
         if (member->info.phase == PP_PHASE_ZOMBIE || is_outside != outside ||
             (only_expected && !member->expected) || (!outside && member->after_leader))
