@@ -88,7 +88,10 @@ function M.describe(one)
   local seen = type(one.seen_after_ns) == "number"
       and (", first seen outside %.1f s after launch"):format(one.seen_after_ns / 1e9)
     or ""
-  return ("a process left the application's group or session: %s (pid %s, start token %s)%s%s; %s"):format(
+  return (
+    "a process left the application's group or session: "
+    .. "%s (pid %s, start token %s)%s%s; %s"
+  ):format(
     exe,
     one.pid,
     one.start,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
---- The command a person would run next after a run failed at a step.
+--- What a person would do next after a run failed at a step.
 
 local function quoted(path)
   return "'" .. path:gsub("'", "'\\''") .. "'"
@@ -14,11 +14,17 @@ local NEXT = {
   sampling = { "less", "/samples.jsonl" },
 }
 
---- One shell command.
+local ASK_FOR_OUTPUT <const> = "run it again with --keep-app-output: it keeps app-stdout and "
+  .. "app-stderr in the run's directory"
+
+--- One shell command, or what to run again when the answer was not kept.
 ---@param step string
----@param run {dir: string}
+---@param run {dir: string, app_ended: boolean?, app_output_kept: boolean?}
 ---@return string
 return function(step, run)
+  if run.app_ended then
+    return run.app_output_kept and "less " .. quoted(run.dir .. "/app-stderr") or ASK_FOR_OUTPUT
+  end
   local next = NEXT[step] or { "less", "/events.jsonl" }
   return next[1] .. " " .. quoted(run.dir .. next[2])
 end

@@ -74,6 +74,18 @@ local function live_text(self, run)
   return (" | %d processes%s%s"):format(live.processes or 0, self.cpu_text, memory)
 end
 
+--- What was found before the first run; each once.
+---@param warnings string[]
+function Progress:warnings(warnings)
+  for _, text in ipairs(warnings) do
+    if self.mode == "json" then
+      json_line { event = "warning", text = text }
+    else
+      say(self, "warning: " .. text)
+    end
+  end
+end
+
 function Progress:starting(slot)
   self.slot, self.live, self.began_ns = slot, nil, core.clock.now()
   local name = ("run %d of %d: %s, %s"):format(

@@ -41,9 +41,11 @@ local function lifetime_s(session, scenario)
     + SLACK_S
 end
 
--- Records a failure; the first one is the run's.
-function Run:fail(step, reason, halt)
-  local failure = { step = step, reason = reason, next = next_command(step, self) }
+-- Records a failure; the first one is the run's. `app_ended`: the application is what failed.
+function Run:fail(step, reason, halt, app_ended)
+  local kept = self.session.values["keep-app-output"] ~= nil
+  local next = next_command(step, { dir = self.dir, app_ended = app_ended, app_output_kept = kept })
+  local failure = { step = step, reason = reason, next = next }
   self.failure = self.failure or failure
   if halt then
     self.halt = self.halt or ("%s: %s"):format(step, reason)
@@ -190,6 +192,7 @@ function Run:trouble()
         self.app:age_s(),
         ending
       ),
+      app_ended = true,
     }
   end
   local problem = self.hook and self.hook:look()
@@ -274,7 +277,7 @@ function Run:check()
   end
   local ending = self.app:ended()
   if ending then
-    return nil, "not run: the application was gone: " .. ending
+    return nil, { reason = "not run: the application was gone: " .. ending, app_ended = true }
   end
   self.checked = true
   self.session.progress:phase("check " .. command.text)
@@ -286,6 +289,9 @@ function Run:check()
       return self.app:ended() and "was overtaken by the application's end"
     end
   )
+  if not ok and not errors.is_cancelled(err) and self.app:ended() then
+    return nil, { reason = err.detail, app_ended = true }, halt
+  end
   return ok, err, halt
 end
 
@@ -309,7 +315,7 @@ local function quit(run)
   local ending = run.app:ended()
   run.events:add("quit_requested", { already_ended = ending })
   if ending and not run.failure then
-    run:fail("quit", "the application had ended before it was asked to: " .. ending)
+    run:fail("quit", "the application had ended before it was asked to: " .. ending, nil, true)
   end
   local verdict = run.app:stop { first = "leader", grace_s = session.values["quit-timeout"] }
   local problem, halt = child.problem(verdict)
@@ -384,12 +390,12 @@ local function note_cancelled(run)
   run.cancelled = true
 end
 
--- A step's problem is text, an error value, or {step, reason}.
+-- A step's problem is text, an error value, or {step, reason, app_ended}.
 local function note_problem(run, problem, halt)
   if errors.is_cancelled(problem) then
     return note_cancelled(run)
   elseif type(problem) == "table" and problem.reason then
-    return run:fail(problem.step or run.step, problem.reason, halt)
+    return run:fail(problem.step or run.step, problem.reason, halt, problem.app_ended)
   end
   local text = errors.is(problem) and problem.detail or tostring(problem)
   run:fail(run.step, text, halt)

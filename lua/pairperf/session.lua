@@ -413,6 +413,7 @@ local function locked(draft, command_line)
   if not session then
     return complain(failure, exit_status.INTERNAL)
   end
+  session.progress:warnings(session.plan.warnings)
   run_all(session)
   return close(session)
 end

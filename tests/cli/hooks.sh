@@ -11,6 +11,9 @@ point "  it was ready by the file" event ready '"how":"file:ready"'
 point "  no check is said to be configured" event check_not_configured
 point "  the whole tree is proven gone" event verdict '"verdict":"echild"'
 point "  progress is JSON lines" said '^{"event":"session".*"exit_status":0'
+warned=$(jq -r 'select(.event == "warning").text' "$scratch/output")
+point "  which begin with each warning of the plan" \
+    test "$warned" = "$(jq -r '.warnings[]' "$out/plan.json")" -a -n "$warned"
 point "  every file of the evidence parses" evidence_parses
 point "  the output directory is private" test "$(stat -c %a "$out")" = 700
 point "  the report is there" test -s "$out/report.md"
@@ -18,6 +21,10 @@ before=$(find "$out" | sort)
 one app good
 point "  the same output again is refused" status_is 2
 point "  and left alone" test "$before" = "$(find "$out" | sort)"
+one app plain
+jq -r '.warnings[] | "warning: " + .' "$out/plan.json" >"$scratch/warnings"
+point "warnings stand before the first run" \
+    cmp "$scratch/warnings" <(sed '/^run 1 of/,$d' "$scratch/output")
 one app quiet --quiet
 point "--quiet prints nothing" test ! -s "$scratch/output"
 "$lua" overview --single --baseline "$scratch/app" --output "$scratch/out/full" --authorize-launch \

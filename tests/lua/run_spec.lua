@@ -143,9 +143,31 @@ describe("an application", function()
     local done = execute()
     assert.equal("warmup", done.failure.step)
     assert.matches("ended by itself after 1%.%d s: exit status 0", done.failure.reason)
-    assert.matches("^less '/out/busy/run%-01", done.failure.next)
     assert.is_nil(done.halt)
     assert.equal(1, host.spawned[1].stops)
+  end)
+
+  for step, after_s in pairs { warmup = 1, sampling = 4, quit = 7.5 } do
+    it("that ended by itself sends to what it wrote last, at " .. step, function()
+      add_hook { term_s = 1 }
+      host.commands["/app"] = { exit_after_s = after_s }
+      session.values["keep-app-output"] = 1024
+      local failure = execute().failure
+      assert.equal(step, failure.step)
+      assert.equal("less '/out/busy/run-01/app-stderr'", failure.next)
+    end)
+
+    it("whose last words were not kept asks for them, at " .. step, function()
+      add_hook { term_s = 1 }
+      host.commands["/app"] = { exit_after_s = after_s }
+      assert.matches("^run it again with %-%-keep%-app%-output", execute().failure.next)
+    end)
+  end
+
+  it("that runs while a step fails is not what to look at", function()
+    session.values["keep-app-output"] = 1024
+    add_hook { exit_after_s = 1, exit = { code = 1 } }
+    assert.equal("less '/out/busy/run-01/hook/stderr'", execute().failure.next)
   end)
 
   it("that exits during sampling fails there", function()
@@ -222,6 +244,7 @@ describe("a check", function()
     local done = execute()
     assert.equal("post_run_check", done.failure.step)
     assert.matches("^not run: the application was gone", done.failure.reason)
+    assert.matches("%-%-keep%-app%-output", done.failure.next)
     assert.is_truthy(event("check_not_run"))
     assert.equal(2, #host.spawned)
   end)
@@ -232,6 +255,7 @@ describe("a check", function()
     local done = execute()
     assert.equal("post_run_check", done.failure.step)
     assert.matches("overtaken by the application's end", done.failure.reason)
+    assert.matches("%-%-keep%-app%-output", done.failure.next)
   end)
 end)
 
