@@ -204,7 +204,8 @@ local function machine_remarks(summary, add)
   for _, path in ipairs(STEADY) do
     local before, after = probe_value(probes.before, path), probe_value(probes.after, path)
     if before and after and before ~= after then
-      add(("%s %s changed during the run: %s, then %s"):format(path[1], path[2], before, after))
+      local what = path[1] == path[2] and path[1] or path[1] .. " " .. path[2]
+      add(("%s changed during the run: %s, then %s"):format(what, before, after))
     end
   end
 end

@@ -38,7 +38,7 @@ local function run_row(slot, summary, interrupted)
     repetition = slot.repetition,
     directory = slot.directory,
     status = status,
-    step = or_null(failure.step),
+    step = or_null(status ~= "skipped" and failure.step or nil),
     reason = or_null(
       failure.reason or (status == "skipped" and "the session was interrupted") or nil
     ),
@@ -192,15 +192,23 @@ local function own_cost(rows, summaries)
   }
 end
 
+-- Each capability in each state that it was found in, with the number of runs.
 local function capabilities(rows, summaries)
   local seen, list = {}, json.array {}
   for _, row in ipairs(rows) do
     for _, one in ipairs(summaries[row.slot] and summaries[row.slot].capabilities or {}) do
       local key = one.capability .. "\0" .. one.state
-      if not seen[key] then
-        seen[key] = true
-        list[#list + 1] = one
+      local entry = seen[key]
+      if not entry then
+        entry = {
+          capability = one.capability,
+          state = one.state,
+          consequence = one.consequence,
+          runs = 0,
+        }
+        seen[key], list[#list + 1] = entry, entry
       end
+      entry.runs = entry.runs + 1
     end
   end
   return list

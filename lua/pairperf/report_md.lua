@@ -18,6 +18,28 @@ end
 
 -- ---------------------------------------------------------------- top
 
+local function same_artifact(report)
+  local one, other = report.variants.baseline, report.variants.candidate
+  return one.bundle_manifest_sha256 == other.bundle_manifest_sha256
+    and one.executable_sha256 == other.executable_sha256
+end
+
+local function differences(out, report)
+  local same, some = same_artifact(report), #report.differences > 0
+  local words = same and "The artifact is the same on both sides; " or "Apart from the artifact, "
+  markdown.paragraph(
+    out,
+    words .. (some and "the variants differ in:" or "nothing differs between the variants.")
+  )
+  local items = {}
+  for i, difference in ipairs(report.differences) do
+    items[i] = md(difference)
+  end
+  if some then
+    markdown.list(out, items)
+  end
+end
+
 local function top(out, report)
   markdown.heading(out, 1, "pairperf report")
   local lines = {}
@@ -26,16 +48,7 @@ local function top(out, report)
   end
   markdown.list(out, lines)
   if report.mode ~= "single" then
-    if #report.differences == 0 then
-      markdown.paragraph(out, "Apart from the artifact, nothing differs between the variants.")
-    else
-      markdown.paragraph(out, "Apart from the artifact, the variants differ in:")
-      local items = {}
-      for i, difference in ipairs(report.differences) do
-        items[i] = md(difference)
-      end
-      markdown.list(out, items)
-    end
+    differences(out, report)
   end
 end
 
@@ -174,8 +187,9 @@ local function probe_lines(items, prefix, probes)
     if type(one) == "table" and one.source ~= nil then
       local value = one.value
       local text = type(value) == "table" and json.encode(value) or tostring(value)
-      items[#items + 1] = known(value) and ("%s%s: %s"):format(prefix, name, md(text))
-        or ("%s%s: not available (%s)"):format(prefix, name, text_or(one.reason, "no reason"))
+      local title = prefix == name .. " " and name or prefix .. name
+      items[#items + 1] = known(value) and ("%s: %s"):format(title, md(text))
+        or ("%s: not available (%s)"):format(title, text_or(one.reason, "no reason"))
     elseif type(one) == "table" then
       probe_lines(items, prefix .. name .. " ", one)
     end
@@ -190,6 +204,29 @@ local function machine_section(out, report)
   local items = {}
   probe_lines(items, "", report.probes)
   markdown.list(out, items)
+end
+
+-- One row per capability; where runs disagree, in how many each state was found.
+local function capability_rows(list)
+  local rows, by_name = {}, {}
+  for _, one in ipairs(list) do
+    local group = by_name[one.capability]
+    if not group then
+      group = { states = {}, consequence = "" }
+      by_name[one.capability], rows[#rows + 1] = group, { md(one.capability), group }
+    end
+    group.states[#group.states + 1] = one
+    group.consequence = text_or(one.consequence, group.consequence)
+  end
+  for _, row in ipairs(rows) do
+    local group, states = row[2], {}
+    for i, one in ipairs(group.states) do
+      states[i] = #group.states == 1 and md(one.state)
+        or ("%s in %d of the runs"):format(md(one.state), one.runs)
+    end
+    row[2], row[3] = table.concat(states, ", "), group.consequence
+  end
+  return rows
 end
 
 local function harness_section(out, report)
@@ -216,11 +253,8 @@ local function harness_section(out, report)
       format.seconds(known(own.pass_ns) and own.pass_ns or nil)
     )
   )
-  if #report.capabilities > 0 then
-    local rows = {}
-    for i, one in ipairs(report.capabilities) do
-      rows[i] = { md(one.capability), md(one.state), text_or(one.consequence, "") }
-    end
+  local rows = capability_rows(report.capabilities)
+  if #rows > 0 then
     markdown.table(out, { "Capability, found by trying it", "State", "Consequence" }, rows)
   end
 end

@@ -103,8 +103,9 @@ local function component_table(out, scenario)
     head[#head + 1] = variant .. " CPU, % of one core"
     head[#head + 1] = variant .. " resident maximum, MiB"
   end
-  local rows = {}
+  local rows, unseen_alive = {}, false
   for i, component in ipairs(scenario.components) do
+    unseen_alive = unseen_alive or component.name:find "^%[.*%]$" ~= nil
     local cells = { md(component.name) }
     for _, variant in ipairs(variants) do
       cells[#cells + 1] = report_values.short(component[variant].cpu_percent)
@@ -113,6 +114,14 @@ local function component_table(out, scenario)
     rows[i] = cells
   end
   markdown.table(out, head, rows)
+  if unseen_alive then
+    markdown.paragraph(
+      out,
+      "A name in brackets is that of a process whose executable could not be read: it was first "
+        .. "seen after its end (then \\[demo\\] is most likely the program demo), or reading it was "
+        .. "denied."
+    )
+  end
 end
 
 -- One quantile of a run: its value, or the bounds over all requests where they differ.

@@ -163,6 +163,62 @@ describe("a session's report", function()
     assert.matches("arguments: %-%-fast", top)
   end)
 
+  -- proves: CLI-8
+  it("tells a difference beside the artifact from one with the same artifact", function()
+    local runs = { [0] = { frames = fixture.steady(20) }, { frames = fixture.steady(30) } }
+    local plan = fixture.plan { differences = json.array { "arguments: --fast" } }
+    local _, same = write(plan, runs)
+    assert.matches("The artifact is the same on both sides; the variants differ in:\n", same)
+    plan.variants.candidate.bundle_manifest_sha256 = ("3"):rep(64)
+    local _, other = write(plan, runs)
+    assert.matches("Apart from the artifact, the variants differ in:\n", other)
+    plan.differences = json.array {}
+    local _, none = write(plan, runs)
+    assert.matches("Apart from the artifact, nothing differs between the variants", none)
+  end)
+
+  -- proves: PROV-1
+  it("names each capability once, with how many runs found it how", function()
+    local function found(state, consequence)
+      return {
+        frames = fixture.steady(20),
+        events = fixture.events {
+          capability = {
+            source = "supervisor",
+            seq = 1,
+            capability = "exact_rss",
+            state = state,
+            consequence = consequence,
+          },
+        },
+      }
+    end
+    local unsure = found("unverified", "resident size is unconfirmed")
+    local _, markdown = write(
+      fixture.plan { repetitions = 2 },
+      { [0] = found("ok", ""), unsure, found("ok", ""), found("ok", "") }
+    )
+    assert.is_truthy(
+      markdown:find(
+        "| exact_rss | ok in 3 of the runs, unverified in 1 of the runs | "
+          .. "resident size is unconfirmed |",
+        1,
+        true
+      )
+    )
+    assert.equal(1, select(2, markdown:gsub("exact_rss", "")))
+  end)
+
+  -- proves: PROV-1
+  it("says what a machine fact is once", function()
+    local absent = { value = json.null, source = "environment", reason = "not set" }
+    local probes = { display = { display = absent, wayland = absent } }
+    fixture.write(dir .. "/probes.json", assert(json.encode(probes)))
+    local _, markdown = write(fixture.plan {}, {})
+    assert.matches("\n%- display: not available %(not set%)", markdown)
+    assert.matches("\n%- display wayland: not available", markdown)
+  end)
+
   -- proves: REP-1 REP-8 MET-5
   it(
     "keeps failed, skipped and pending runs with step and reason, and out of the statistics",
@@ -184,7 +240,9 @@ describe("a session's report", function()
         "| 1 | overview | candidate | 1 | failed | quit | had to be ended by SIGKILL |",
         markdown
       )
-      assert.matches("cancelled by SIGINT", markdown)
+      assert.is_truthy(
+        markdown:find("| 2 | overview | baseline | 2 | skipped |  | cancelled by SIGINT |", 1, true)
+      )
       assert.matches("still to come", markdown)
       assert.matches("failed unequally often", markdown)
       check_markdown(markdown)
@@ -243,6 +301,7 @@ describe("a session's report", function()
       built.scenarios[1].components[1].candidate
     )
     assert.equal("[short]", built.scenarios[1].components[1].name)
+    assert.matches("A name in brackets is that of a process whose executable could not", markdown)
   end)
 
   -- proves: MET-7
