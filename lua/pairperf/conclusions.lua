@@ -3,6 +3,7 @@
 local conclusions_verdicts = require "pairperf.conclusions_verdicts"
 local escapees = require "pairperf.escapees"
 local json = require "pairperf.json"
+local manifest_changes = require "pairperf.manifest_changes"
 
 local M = {}
 
@@ -70,12 +71,15 @@ local function artifact_changed(report)
   end
   local changed = {}
   for name, state in pairs(report.session.artifacts or {}) do
-    changed[#changed + 1] = state.unchanged == false and name or nil
+    local what = manifest_changes.text(state)
+    changed[#changed + 1] = state.unchanged == false
+        and name .. (what and " (" .. what .. ")" or "")
+      or nil
   end
   table.sort(changed)
   if #changed > 0 then
     return ("Invalid comparison: the artifact of %s changed while it was measured."):format(
-      table.concat(changed, " and ")
+      table.concat(changed, " and of ")
     )
   end
 end

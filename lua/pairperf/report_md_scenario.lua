@@ -118,7 +118,7 @@ local function component_table(out, scenario)
     markdown.paragraph(
       out,
       "A name in brackets is that of a process whose executable could not be read: it was first "
-        .. "seen after its end (then \\[demo\\] is most likely the program demo), or reading it was "
+        .. "seen after its end (\\[demo\\] is then most likely the program demo), or reading was "
         .. "denied."
     )
   end

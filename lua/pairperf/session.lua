@@ -6,6 +6,7 @@ local core = require "pairperf.core"
 local evidence = require "pairperf.evidence"
 local exit_status = require "pairperf.exit_status"
 local gate = require "pairperf.gate"
+local manifest_changes = require "pairperf.manifest_changes"
 local options = require "pairperf.options"
 local preflight = require "pairperf.preflight"
 local probes = require "pairperf.probes"
@@ -364,11 +365,14 @@ end
 local function close(session)
   local changed = {}
   for _, name in ipairs(session.names) do
-    local same, now = variants.unchanged(session.variants[name])
-    changed[name] = { unchanged = same, bundle_manifest_sha256 = now or core.json.null }
-    if not same then
+    local state = variants.revisit(session.variants[name])
+    changed[name] = state
+    if not state.unchanged then
       session.log:line(
-        ("the %s's artifact changed during the session; the comparison is invalid"):format(name)
+        ("the %s's artifact changed during the session (%s); the comparison is invalid"):format(
+          name,
+          manifest_changes.text(state)
+        )
       )
     end
   end

@@ -3,6 +3,7 @@
 --- differs between them beside the artifact.
 local core = require "pairperf.core"
 local errors = require "pairperf.error"
+local manifest_changes = require "pairperf.manifest_changes"
 
 local M = {}
 
@@ -144,12 +145,22 @@ function M.identify(variant)
   return not err or nil, err
 end
 
---- Whether the artifact on disk is still the one that was identified.
----@return boolean unchanged
----@return string? sha256 of the bundle now, nil when it cannot be read
-function M.unchanged(variant)
-  local now = core.manifest.build(variant.artifact)
-  return now ~= nil and now.sha256 == variant.bundle.sha256, now and now.sha256
+--- Whether the artifact on disk is still the one that was identified, and what differs.
+---@return table state as session.json keeps it
+function M.revisit(variant)
+  local now, err = core.manifest.build(variant.artifact)
+  local changes, count = core.json.array {}, 0
+  if not now then
+    changes, count = core.json.array { "cannot be read: " .. errors.reason(err) }, 1
+  elseif now.sha256 ~= variant.bundle.sha256 then
+    changes, count = manifest_changes.between(variant.bundle.json, now.json)
+  end
+  return {
+    unchanged = now ~= nil and now.sha256 == variant.bundle.sha256,
+    bundle_manifest_sha256 = now and now.sha256 or core.json.null,
+    changes = changes,
+    change_count = count,
+  }
 end
 
 local function names_of(variant)

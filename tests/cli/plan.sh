@@ -41,7 +41,8 @@ while :; do sleep 0.02; done
 HOOK
 one changing changing --pre-sample-hook "$scratch/change"
 point "an artifact that changed is noted at the end" grep -q '"unchanged":false' "$out/session.json"
-point "  and makes the comparison invalid" grep -q "^- Invalid comparison" "$out/report.md"
+point "  and makes the comparison invalid, by what changed" \
+    grep -q "^- Invalid comparison: the artifact of baseline (\.: size, sha256) changed" "$out/report.md"
 
 # The surface of the original: all three labels, or those that are named.
 labels() {
