@@ -49,6 +49,31 @@ local function aligned(rows)
   return table.concat(lines, "\n")
 end
 
+local function only_unsupported(metric)
+  return #metric.reasons == 1 and metric.reasons[1] == "unsupported"
+end
+
+-- Metrics without any value have no row; nil when there is none.
+local function absent_text(scenario)
+  local titles, unsupported = {}, 0
+  for _, metric in ipairs(scenario.unavailable) do
+    if only_unsupported(metric) then
+      unsupported = unsupported + 1
+    else
+      titles[#titles + 1] = metric.title
+    end
+  end
+  if unsupported > 0 then
+    titles[#titles + 1] = ("%d that this system does not have"):format(unsupported)
+  end
+  return #titles > 0
+      and ("\n  without a value: %s (why: report.md, Scenario %s)"):format(
+        table.concat(titles, "; "),
+        scenario.name
+      )
+    or nil
+end
+
 local function scenario_text(scenario)
   local rows = { HEAD }
   if not scenario.runs.candidate then
@@ -63,7 +88,8 @@ local function scenario_text(scenario)
   if #rows == 1 then
     return text .. "  no successful run"
   end
-  return text .. aligned(rows) .. (scenario.runs.candidate and LEGEND or "")
+  text = text .. aligned(rows) .. (scenario.runs.candidate and LEGEND or "")
+  return text .. (absent_text(scenario) or "")
 end
 
 --- Conclusions, then a table per scenario.

@@ -4,6 +4,7 @@ package.path = "tests/lua/?.lua;" .. package.path
 local core = require "pairperf.core"
 local fixture = require "fixture"
 local report = require "pairperf.report"
+local report_table = require "pairperf.report_table"
 
 local json, S = core.json, fixture.S
 
@@ -207,6 +208,19 @@ describe("a session's report", function()
       )
     )
     assert.equal(1, select(2, markdown:gsub("exact_rss", "")))
+  end)
+
+  -- proves: API-3
+  it("names metrics without a value on the terminal, too", function()
+    local frames = fixture.steady(20)
+    frames[2].procs[1].pss_bytes, frames[2].procs[1].missing.pss_bytes = json.null, "blocked"
+    local built = write(fixture.plan { mode = "single" }, { [0] = { frames = frames } })
+    local last = report_table.render(built):match "([^\n]*)\n$"
+    assert.equal(
+      "  without a value: Proportional memory (PSS), maximum; Proportional memory (PSS), mean; "
+        .. "5 that this system does not have (why: report.md, Scenario overview)",
+      last
+    )
   end)
 
   -- proves: PROV-1
