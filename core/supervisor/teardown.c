@@ -188,11 +188,11 @@ static void finish(pp_loop *loop) {
                                  .group_empty = loop->group_empty,
                                  .childless = loop->stop.verdict == PP_VERDICT_ECHILD,
                                  .tree = &loop->tree,
-                                 .frames = loop->frames,
-                                 .frames_dropped = loop->frames_dropped,
                                  .tree_events = loop->tree_events };
 
     pp__loop_last_frame(loop);
+    record.frames = loop->frames;
+    record.frames_dropped = loop->frames_dropped;
     record.seq = loop->verdict_seq = pp__outbox_seq(&loop->out);
     (void)os->now(os->ctx, &record.now, NULL);
     record.verified_ns = record.now.t_ns - loop->stop_requested_ns;
