@@ -70,7 +70,7 @@ function M.load(output_dir)
     end
   end
   local session = input.session
-  input.interrupted = session and session.cancelled or false
+  input.interrupted = session and (session.cancelled or session.interrupted) or false
   return input
 end
 

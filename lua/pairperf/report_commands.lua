@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
---- The built-in scripts that look at finished sessions: compare, report, metrics. They start
---- nothing.
+--- The built-in scripts that look at finished sessions: compare, report, recover, metrics. They
+--- start nothing.
 local catalogue = require "pairperf.metric_catalogue"
 local combine = require "pairperf.combine"
 local errors = require "pairperf.error"
@@ -10,6 +10,7 @@ local gate = require "pairperf.gate"
 local json = require "pairperf.json"
 local metric_names = require "pairperf.metric_names"
 local options = require "pairperf.options"
+local recover = require "pairperf.recover"
 local report = require "pairperf.report"
 local report_build = require "pairperf.report_build"
 local report_compare = require "pairperf.report_compare"
@@ -238,6 +239,14 @@ local COMMANDS = {
     usage = "Usage: pairperf-lua report DIR...",
     summary = "Builds summaries and reports of sessions again from their raw evidence.",
   },
+  recover = {
+    run = recover.run,
+    names = { help = true },
+    usage = "Usage: pairperf-lua recover DIR",
+    summary = "Completes a session whose harness died: its unfinished run failed at the step "
+      .. "interrupted, later ones were skipped, finished ones stay as they are. Status 0: the "
+      .. "report is complete; 1: it cannot be; 2: no session, or it has not ended yet.",
+  },
   metrics = {
     run = metrics,
     names = { help = true },
@@ -261,7 +270,7 @@ local function parse(command, entries, args)
 end
 
 --- Runs one of the commands.
----@param name "compare"|"report"|"metrics"
+---@param name "compare"|"report"|"recover"|"metrics"
 ---@param ... string words of the command line
 ---@return integer exit_status
 function M.main(name, ...)

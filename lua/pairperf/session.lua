@@ -311,21 +311,7 @@ end
 local function skip(session, slot)
   local dir = session.output .. "/" .. slot.directory
   core.fs.mkdirs(dir)
-  local failure = {
-    step = "skipped",
-    reason = session.stopped,
-    evidence = "session.log",
-    next = "less session.log",
-  }
-  evidence.write_json(dir .. "/summary.json", {
-    schema = "pairperf-summary-1",
-    slot = slot.slot,
-    scenario = slot.scenario,
-    variant = slot.variant,
-    repetition = slot.repetition,
-    status = "skipped",
-    failure = failure,
-  })
+  evidence.write_json(dir .. "/summary.json", summary.skipped(slot, session.stopped))
   session.outcome.failed_runs = session.outcome.failed_runs + 1
 end
 

@@ -202,27 +202,31 @@ local function scenario_of(plan, name)
   end
 end
 
--- What the harness wrote, and what the supervisor saved when the harness was gone.
-local function read_both(run_dir, name)
+-- What the harness wrote, what the supervisor saved when the harness was gone, and what recover
+-- found out after both.
+local SAVED =
+  { events = { "events.supervisor", "events.recover" }, samples = { "samples.supervisor" } }
+
+local function read_together(run_dir, name)
   local list, err = records.read_if_any(("%s/%s.jsonl"):format(run_dir, name))
-  local saved
-  if list then
-    saved, err = records.read_if_any(("%s/%s.supervisor.jsonl"):format(run_dir, name))
+  for _, more in ipairs(list and SAVED[name] or {}) do
+    local saved
+    saved, err = records.read_if_any(("%s/%s.jsonl"):format(run_dir, more))
+    if not saved then
+      return nil, err
+    end
+    table.move(saved, 1, #saved, #list + 1, list)
+    list.malformed = list.malformed + saved.malformed
+    list.torn = list.torn or saved.torn
   end
-  if not saved then
-    return nil, err
-  end
-  table.move(saved, 1, #saved, #list + 1, list)
-  list.malformed = list.malformed + saved.malformed
-  list.torn = list.torn or saved.torn
-  return list
+  return list, err
 end
 
 local function read_all(run_dir)
   local read = { malformed = 0, torn = json.array {} }
   local err
   for _, name in ipairs { "events", "samples" } do
-    read[name], err = read_both(run_dir, name)
+    read[name], err = read_together(run_dir, name)
     if not read[name] then
       return nil, err
     end
@@ -242,6 +246,27 @@ local function read_all(run_dir)
   end
   table.sort(read.torn)
   return read
+end
+
+--- The summary of a run that was not made.
+---@param slot table entry of plan.runs
+---@param reason string
+---@return table summary
+function M.skipped(slot, reason)
+  return {
+    schema = "pairperf-summary-1",
+    slot = slot.slot,
+    scenario = slot.scenario,
+    variant = slot.variant,
+    repetition = slot.repetition,
+    status = "skipped",
+    failure = {
+      step = "skipped",
+      reason = reason,
+      evidence = "session.log",
+      next = "less session.log",
+    },
+  }
 end
 
 --- The summary of one run.

@@ -12,6 +12,9 @@ before_each(function()
     build = function()
       return { status = "success", window = { valid = true } }
     end,
+    skipped = function(slot, reason)
+      return { slot = slot.slot, status = "skipped", failure = { reason = reason } }
+    end,
   }
   package.loaded["pairperf.report"] = {
     write = function()
