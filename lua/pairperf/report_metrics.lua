@@ -8,7 +8,7 @@ local stats = require "pairperf.stats"
 
 local M = {}
 
-local TIERS = { "cgroup", "conservation", "observed" }
+local TIERS = { "conservation", "observed" }
 
 local function known(value)
   return value ~= nil and value ~= json.null
