@@ -51,7 +51,7 @@ typedef struct pp_conservation {
     pp_reading cpu_ns;      /* never below an earlier frame's */
     uint64_t reaped_cpu_ns; /* part of it: processes that the supervisor reaped */
     uint64_t clamped_ns;    /* how far the raw sum fell below the running maximum */
-    uint64_t error_ns;      /* half a tick per waited-for counter in the sum */
+    uint64_t error_ns;      /* two ticks (20 ms) per process with waited-for time */
     bool lower_bound;       /* some member ignores SIGCHLD: its children may be missing */
     pp_reading write_bytes; /* never below an earlier frame's */
     uint64_t reaped_write_bytes;
