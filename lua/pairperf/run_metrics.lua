@@ -165,12 +165,13 @@ end
 
 -- ---------------------------------------------------------------- conservation
 
-local function window_flags(window)
+-- `clamped_field` says of the total in question how far it was held up.
+local function window_flags(window, clamped_field)
   local lower, clamped = false, false
   for _, entry in ipairs(window) do
     local total = entry.frame.conservation
     lower = lower or total.lower_bound
-    clamped = clamped or total.clamped_ns > 0
+    clamped = clamped or total[clamped_field] > 0
   end
   local flags = {}
   if clamped then
@@ -204,13 +205,21 @@ local function rate(delta, elapsed_ns, scale)
 end
 
 -- An ended process at an edge whose counters its parent had not taken over yet.
-local function write_flags(window)
+local function unreaped_at_edge(window)
   for _, at in ipairs { window[1], window[#window] } do
     if at.frame.conservation.unreaped > 0 then
-      return { "unreaped_at_edge" }
+      return true
     end
   end
-  return {}
+  return false
+end
+
+local function write_flags(window)
+  local flags = window_flags(window, "clamped_write_bytes")
+  if unreaped_at_edge(window) then
+    flags[#flags + 1] = "unreaped_at_edge"
+  end
+  return flags
 end
 
 local function add_conserved(metrics, window, elapsed_ns)
@@ -219,7 +228,7 @@ local function add_conserved(metrics, window, elapsed_ns)
   local error_ns = last and last.frame.conservation.error_ns
   metrics.cpu_percent_conservation = metric("%", "conservation", {
     value = rate(cpu_ns, elapsed_ns, 100),
-    flags = window_flags(window),
+    flags = window_flags(window, "clamped_ns"),
     reason = why or "no elapsed time",
     error = rate(error_ns, elapsed_ns, 100),
   })
