@@ -162,7 +162,7 @@ end
 -- The session's lock: its harness and every supervisor of it have ended.
 local function lock_of(plan)
   local switches = plan.tool.test_switches or {}
-  return core.lock.acquire(switches.PP_LOCK or "pairperf-session")
+  return core.lock.acquire(switches.PP_LOCK)
 end
 
 local function say(output, found)

@@ -101,7 +101,7 @@ end
 
 local function test_switches()
   local switches = {}
-  for _, name in ipairs { "PP_KERNEL", "PP_LOCK", "PP_FAULT", "PP_MUTANT" } do
+  for _, name in ipairs { "PP_KERNEL", "PP_LOCK" } do
     switches[name] = os.getenv(name)
   end
   return switches
@@ -416,7 +416,7 @@ function M.start(draft, command_line)
   if preflight.refused(draft) then
     return refuse(draft)
   end
-  local lock, err = core.lock.acquire(os.getenv "PP_LOCK" or "pairperf-session")
+  local lock, err = core.lock.acquire(os.getenv "PP_LOCK")
   if not lock then
     return complain(
       ("another session runs on this machine, or what it started is still being ended: %s"):format(
