@@ -71,6 +71,8 @@ pp_status pp__request_get_spawn(const pp_message *message, pp_spawn_request *ret
                                 pp_error *reterr) {
     pp_spawn_request request = { 0 };
 
+    if (message->size == 0) /* no storage to point into */
+        return pp_fail(reterr, PP_E_PROTOCOL, 0, "spawn", "empty request");
     pp_buffer_add(&request.storage, message->body, message->size);
     if (request.storage.failed)
         return pp_fail(reterr, PP_E_NOMEM, 0, "spawn", "request of %zu bytes", message->size);

@@ -96,8 +96,8 @@ static uint64_t acked(const fixture *f) {
     pp_message message;
     uint64_t seq = 0;
     size_t used;
-    for (size_t at = 0;
-         pp_message_next(out->bytes + at, out->size - at, &message, &used, NULL) == PP_OK;
+    for (size_t at = 0; out->size > 0 && pp_message_next(out->bytes + at, out->size - at, &message,
+                                                         &used, NULL) == PP_OK;
          at += used) {
         assert_int_equal(message.type, PP_MSG_ACK);
         seq = message.seq;
