@@ -56,10 +56,12 @@ static int again_state(void) {
         target[got] = '\0';
         (void)printf("fd %s %.9s\n", entry->d_name, target);
     }
+    (void)closedir(dir);
     FILE *file = fopen("/proc/self/status", "r");
     while (fgets(line, sizeof line, file) != NULL)
         if (strncmp(line, "SigBlk", 6) == 0 || strncmp(line, "SigIgn", 6) == 0)
             (void)fputs(line, stdout);
+    (void)fclose(file);
     (void)printf("leads %d\nend\n", getpgrp() == getpid());
     return 0;
 }
