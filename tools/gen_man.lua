@@ -17,7 +17,8 @@ end
 
 local function put_option(entry)
   put ".TP"
-  local value = entry.type ~= "flag" and " \\fI" .. escaped(entry.value) .. "\\fR" or ""
+  local value = entry.type ~= "flag" and "\\fI" .. escaped(entry.value) .. "\\fR" or ""
+  value = entry.optional_value and "[=" .. value .. "]" or value ~= "" and " " .. value or ""
   put("\\fB\\-\\-", escaped(entry.name), "\\fR", value)
   put(escaped(options.described(entry)), ".")
 end

@@ -64,8 +64,8 @@ function M.session(suite, entries)
   return options.help(entries, {
     usage = "Usage: pairperf-lua SCRIPT --baseline PATH --candidate PATH --authorize-launch"
       .. " [options]",
-    summary = ("%s: %s."):format(suite.name, suite.summary),
-  }) .. "\n\n" .. epilog()
+    summary = wrap(("%s: %s."):format(suite.name, suite.summary), ""),
+  }) .. "\n" .. epilog()
 end
 
 M.USAGE = {
@@ -81,6 +81,11 @@ M.SUMMARY = "Profiles two variants of an application under a scenario and compar
   .. "--list, --version or --dry-run, and no A/B session starts an application without "
   .. "--authorize-launch."
 
+M.EXAMPLE = [[
+Look first, then measure; the report is DIR/report.md:
+  pairperf-lua overview --baseline OLD --candidate NEW --output DIR --dry-run
+  pairperf-lua overview --baseline OLD --candidate NEW --output DIR --authorize-launch]]
+
 --- --help without a script.
 ---@return string
 function M.general()
@@ -90,6 +95,8 @@ function M.general()
     wrap(M.SUMMARY, ""),
     "",
     "Built-in scripts: " .. table.concat(script.builtins(), ", ") .. ".",
+    "",
+    M.EXAMPLE,
     "",
     epilog(),
   }, "\n")

@@ -204,7 +204,9 @@ local function declare(parser, entry)
   if entry.type == "flag" then
     return parser:flag(flag):target(entry.name)
   end
-  local option = parser:option(flag):argname(entry.value or "VALUE"):target(entry.name)
+  local value = entry.value or "VALUE"
+  value = entry.optional_value and ("[=%s]"):format(value) or value
+  local option = parser:option(flag):argname(value):target(entry.name)
   option:convert(function(text)
     return M.read(entry, text)
   end)
@@ -263,7 +265,9 @@ end
 ---@param about {usage: string, summary: string, epilog: string?}
 ---@return string
 function M.help(entries, about)
-  return (new_parser(entries, about):get_help():gsub("[ \t]+\n", "\n"))
+  local text = new_parser(entries, about):get_help():gsub("[ \t]+\n", "\n")
+  text = text:gsub(" (%[=%u+%])", "%1 ") -- bound to its option
+  return (text:gsub("\n+$", "\n"))
 end
 
 ---@class pairperf.Options

@@ -247,8 +247,7 @@ group("Application", {
     optional_value = "1MiB",
     min = 1,
     max = 1 << 34,
-    help = "keep the application's stdout and stderr up to SIZE each (--keep-app-output=SIZE; "
-      .. "1MiB without)",
+    help = "keep the application's stdout and stderr, up to SIZE each (1MiB when none is given)",
   },
   {
     name = "quit-timeout",
@@ -295,7 +294,8 @@ group("Readiness, load and checks", {
     type = "text",
     value = "CMD",
     help = "command started right after launch, ended after sampling; words split as a shell "
-      .. "splits quotes, no shell; lua:NAME is a hook of the scenario file",
+      .. "splits quotes, no shell; lua:NAME is a hook of the scenario file, as inference has "
+      .. "'lua:chat_loop --base-url URL' for OpenAI-compatible endpoints",
   },
   {
     name = "hook-timeout",

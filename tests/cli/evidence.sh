@@ -6,14 +6,14 @@
 . "$(dirname "$0")/../support/cli.sh"
 
 demo=$PP_TEST_BUILD_DIR/demo
-if [ ! -d "$demo/old" ]; then
+if [ ! -x "$demo/new/Demo.app/Contents/MacOS/demo" ]; then
     skip "the evidence of a session" "the demo application is not built"
     finish
     exit 0
 fi
 
 out=$scratch/out/whole
-hook="'$lua' --run-hook '$root/scenarios/hooks/chat_loop.lua' -- --base-url-file endpoint.url"
+hook="lua:chat_loop --base-url-file endpoint.url"
 "$lua" inference --baseline "$demo/old/Demo.app" --candidate "$demo/new/Demo.app" --output "$out" \
     --authorize-launch --allow-system-launcher-write --ready file:endpoint.url \
     --pre-sample-hook "$hook --model demo --max-tokens 4 --delay 50ms" --post-run-check /bin/true \
