@@ -284,20 +284,6 @@ static void a_broken_directory_entry_is_no_end_of_the_list(void **state) {
     pp_pid_list_done(&list);
 }
 
-static void ticks_become_ns_without_losing_any(void **state) {
-    (void)state;
-    uint64_t ns;
-    assert_true(pp__linux_ticks_to_ns(145517, 100, &ns));
-    assert_int_equal(ns, UINT64_C(1455170000000));
-    assert_true(pp__linux_ticks_to_ns(7, 1024, &ns));
-    assert_int_equal(ns, 6835937);
-    assert_true(pp__linux_ticks_to_ns(UINT64_C(1844674407370), 100, &ns));
-    assert_int_equal(ns, UINT64_C(18446744073700000000));
-    assert_false(pp__linux_ticks_to_ns(UINT64_C(1844674407371), 100, &ns));
-    assert_false(pp__linux_ticks_to_ns(UINT64_MAX, 100, &ns));
-    assert_false(pp__linux_ticks_to_ns(1, 0, &ns));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stat_fields_are_taken_from_their_places),
@@ -315,7 +301,6 @@ int main(void) {
         cmocka_unit_test(children_are_listed_to_the_last_one),
         cmocka_unit_test(only_numbers_of_a_directory_are_listed),
         cmocka_unit_test(a_broken_directory_entry_is_no_end_of_the_list),
-        cmocka_unit_test(ticks_become_ns_without_losing_any),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

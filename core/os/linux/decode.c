@@ -12,7 +12,6 @@ enum {
     SIGCHLD_BIT = 16, /* signal 17; the same on every architecture we know to run */
 };
 
-#define NS_PER_SECOND UINT64_C(1000000000)
 #define BYTES_PER_KIB UINT64_C(1024)
 
 /* What is left to read. */
@@ -281,13 +280,4 @@ pp_status pp__linux_decode_numbers(const char *bytes, size_t size, pp_pid_list *
         at += length;
     }
     return PP_OK;
-}
-
-bool pp__linux_ticks_to_ns(uint64_t ticks, uint64_t ticks_per_second, uint64_t *ret_ns) {
-    uint64_t whole, rest;
-    if (ticks_per_second == 0 ||
-        __builtin_mul_overflow(ticks / ticks_per_second, NS_PER_SECOND, &whole) ||
-        __builtin_mul_overflow(ticks % ticks_per_second, NS_PER_SECOND, &rest))
-        return false;
-    return !__builtin_add_overflow(whole, rest / ticks_per_second, ret_ns);
 }

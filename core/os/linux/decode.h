@@ -73,7 +73,4 @@ pp_status pp__linux_decode_children(const char *bytes, size_t size, pp_pid_list 
 pp_status pp__linux_decode_numbers(const char *bytes, size_t size, pp_pid_list *list,
                                    pp_error *reterr);
 
-/* Clock ticks to ns by quotient and remainder; false when 64 bits do not suffice. */
-bool pp__linux_ticks_to_ns(uint64_t ticks, uint64_t ticks_per_second, uint64_t *ret_ns);
-
 #endif

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "pairperf/counters.h"
+
 /* The kernel's number of another process's CPU clock: all threads, ended ones included, in ns. */
 static clockid_t cpu_clock_of(int32_t pid) {
     return (clockid_t)(~(uint32_t)pid << 3 | 2U);
@@ -51,6 +53,10 @@ static void look_closer(pp_linux_host *host, pp_linux_handle *handle, const pp_l
         handle->sigchld_ignored = status.sigchld_ignored;
 }
 
+static pp_reading ticks_to_ns(const pp_linux_host *host, uint64_t ticks) {
+    return pp_ticks_to_ns(ticks, PP_LINUX_NS_PER_SECOND, (uint32_t)host->ticks_per_second);
+}
+
 static pp_status describe(pp_linux_host *host, pp_linux_handle *handle, const pp_linux_stat *stat,
                           pp_proc_info *ret_info, pp_error *reterr) {
     look_closer(host, handle, stat);
@@ -62,8 +68,10 @@ static pp_status describe(pp_linux_host *host, pp_linux_handle *handle, const pp
         .phase = phase_of(stat),
         .sigchld_ignored = handle->sigchld_ignored,
     };
-    if (!pp__linux_ticks_to_ns(stat->start_ticks, host->ticks_per_second, &info.start_ns))
+    pp_reading start = ticks_to_ns(host, stat->start_ticks);
+    if (!start.known)
         return pp_fail(reterr, PP_E_MALFORMED, 0, "stat", "start of pid %d", stat->pid);
+    info.start_ns = start.value;
     memcpy(info.exe, handle->exe, sizeof info.exe);
 
     pp_status status = pp__linux_handle_validate(host, handle, reterr);
@@ -100,11 +108,10 @@ static pp_reading read_cpu(const pp_linux_host *host, int32_t pid) {
 }
 
 static pp_reading child_cpu(const pp_linux_host *host, const pp_linux_stat *stat) {
-    uint64_t ticks, ns;
-    if (__builtin_add_overflow(stat->child_user_ticks, stat->child_system_ticks, &ticks) ||
-        !pp__linux_ticks_to_ns(ticks, host->ticks_per_second, &ns))
+    uint64_t ticks;
+    if (__builtin_add_overflow(stat->child_user_ticks, stat->child_system_ticks, &ticks))
         return pp_missing(PP_E_OVERFLOW);
-    return pp_known(ns);
+    return ticks_to_ns(host, ticks);
 }
 
 /* No pages at all: there is no address space (any more), and 0 would not be a reading. */
