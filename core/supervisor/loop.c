@@ -47,10 +47,6 @@ static bool is_over(const pp_loop *loop) {
     return loop->finished && loop->out.count == 0;
 }
 
-static int64_t earlier(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* One turn of everything that may be due; returns when the next thing is. */
 static int64_t turn(pp_loop *loop) {
     int64_t deadline = FOREVER;
@@ -65,9 +61,9 @@ static int64_t turn(pp_loop *loop) {
             end_because(loop, "latest_end");
         deadline = latest_end_ns;
     }
-    deadline = earlier(deadline, pp__loop_sample(loop, now_ns));
+    deadline = pp__earlier(deadline, pp__loop_sample(loop, now_ns));
     if (loop->stopping)
-        deadline = earlier(deadline, pp__loop_stop(loop, pp__loop_now(loop)));
+        deadline = pp__earlier(deadline, pp__loop_stop(loop, pp__loop_now(loop)));
     return deadline;
 }
 

@@ -59,14 +59,23 @@ typedef struct pp_loop {
     uint64_t verdict_seq;
 } pp_loop;
 
-/* serve.c: what the harness asks */
-pp_status pp__loop_serve(pp_loop *loop, pp_error *reterr);
+/* tell.c: what the loop tells */
+/* Queues the record in `json` and gives `json` up; `head` goes before the line, or NULL. */
+pp_status pp__loop_queue(pp_loop *loop, pp_message_type type, uint64_t seq, const pp_buffer *head,
+                         pp_json *json);
 /* Queues an event; fields of `event` besides seq and now are the caller's. */
 void pp__loop_event(pp_loop *loop, pp_event event);
 /* Reads what captured pipes hold. */
 void pp__loop_drain(pp_loop *loop);
 /* Queues the state of captured output when it was read since it was last told. */
 void pp__loop_tell_output(pp_loop *loop);
+
+static inline int64_t pp__earlier(int64_t a_ns, int64_t b_ns) {
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* serve.c: what the harness asks */
+pp_status pp__loop_serve(pp_loop *loop, pp_error *reterr);
 
 /* watch.c: exits, adopted children, frames */
 /* Somebody else reaped the leader. */

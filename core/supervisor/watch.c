@@ -147,11 +147,13 @@ static int64_t due_ns(const pp_window_plan *window) {
     return due < window->end_ns ? due : window->end_ns;
 }
 
-/* A busy machine needs time to answer, and the next frame is not to be late for it. */
+/* A busy machine needs time to answer. The next frame may be late for it, but never so late that
+ * the gap, above two intervals, voids the window. */
 static int64_t memory_budget_ns(const pp_window_plan *window) {
-    int64_t interval_ns = window->interval_ns < PP_SECOND_NS ? window->interval_ns : PP_SECOND_NS;
+    int64_t interval_ns = window->interval_ns;
+    int64_t wanted_ns = interval_ns > LEAST_MEMORY_NS ? interval_ns : LEAST_MEMORY_NS;
 
-    return interval_ns > LEAST_MEMORY_NS ? interval_ns : LEAST_MEMORY_NS;
+    return pp__earlier(pp__earlier(wanted_ns, PP_SECOND_NS), interval_ns + interval_ns / 2);
 }
 
 static void take_window_frame(pp_loop *loop, int64_t now_ns) {
