@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
---- report.json and report.md of a session, from the files of its output directory alone. Called
+--- The reports of a session, from the files of its output directory alone. Called
 --- after every run, also when runs failed, were skipped or did not happen yet.
 local core = require "pairperf.core"
 local errors = require "pairperf.error"
 local evidence = require "pairperf.evidence"
+local html = require "pairperf.html"
 local report_build = require "pairperf.report_build"
 local report_md = require "pairperf.report_md"
 local report_table = require "pairperf.report_table"
@@ -74,7 +75,7 @@ function M.load(output_dir)
   return input
 end
 
---- Builds and writes both reports, each atomically.
+--- Builds and writes the reports, each atomically.
 ---@param output_dir string
 ---@param how {interrupted: boolean?}? interrupted: what did not run will not
 ---@return table? report
@@ -90,6 +91,9 @@ function M.write(output_dir, how)
   ok, err = evidence.write_json(output_dir .. "/report.json", report)
   if ok then
     ok, err = core.fs.write_atomic(output_dir .. "/report.md", report_md.render(report))
+  end
+  if ok then
+    ok, err = html.write(output_dir, report, input.summaries)
   end
   return ok and report or nil, err
 end
