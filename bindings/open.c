@@ -19,6 +19,7 @@ int luaopen_pairperf_core(lua_State *L) {
         { "process", ppl_open_process },
         { "sandbox", ppl_open_sandbox },
         { "supervisor", ppl_open_supervisor },
+        { "sweep", ppl_open_sweep },
         { "template", ppl_open_template },
         { "window", ppl_open_window },
         { NULL, NULL },

@@ -35,6 +35,7 @@ int ppl_open_manifest(lua_State *L);
 int ppl_open_process(lua_State *L);
 int ppl_open_sandbox(lua_State *L);
 int ppl_open_supervisor(lua_State *L);
+int ppl_open_sweep(lua_State *L);
 int ppl_open_template(lua_State *L);
 int ppl_open_window(lua_State *L);
 

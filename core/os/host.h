@@ -48,4 +48,16 @@ const char *pp_host_name(void);
  */
 pp_status pp_host_self_exe_dir(char *buf, size_t size, pp_error *reterr);
 
+/* The harness as the net under its supervisors: orphans below this process become its children
+ * from now on. PP_E_UNSUPPORTED: not on this system. */
+pp_status pp_host_adopt(pp_error *reterr);
+
+/* A host that starts nothing and changes nothing of this process. Set are list_own_children,
+ * identify, inspect, signal and reap alone; ctx belongs to it until pp_host_net_close(). */
+pp_status pp_host_net_open(pp_os *ret_os, pp_error *reterr);
+void pp_host_net_close(pp_os *os);
+
+/* Was the process that has this number now started with "NAME=value" in its environment? */
+bool pp_host_started_with(int32_t pid, const char *assignment);
+
 #endif

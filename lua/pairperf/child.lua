@@ -8,11 +8,14 @@ local M = {}
 
 M.VERIFY_S = 5 -- for proving the group gone after SIGKILL
 local SLACK_S <const> = 10 -- for a supervisor's own work after its deadlines
+local SWEEP_S <const> = 2
+local LOST = "the supervisor was lost"
 
 ---@class pairperf.Child
 ---@field pid integer
 ---@field began_ns integer
 ---@field verdict table? once stopped
+---@field assignment string? what its whole tree was started with, and nothing of ours
 local Child = {}
 Child.__index = Child
 
@@ -24,12 +27,41 @@ function M.share(lock)
   held = lock
 end
 
+-- The HOME that tells this tree from everything else; nil when it is the harness's own.
+local function home_of(env)
+  for _, assignment in ipairs(env) do
+    if assignment:sub(1, 5) == "HOME=" then
+      return assignment ~= "HOME=" .. (os.getenv "HOME" or "") and assignment or nil
+    end
+  end
+end
+
+-- What a lost supervisor left behind is ended as far as it can be attributed. The supervisor is
+-- closed first: one that only hangs then ends its tree itself, or is ended.
+---@return table sweep what was met, as in the event of that name
+local function sweep(supervisor, assignment)
+  local leader = supervisor:state().leader
+  local members, groups = supervisor:members(), {}
+  for _, one in ipairs(members) do
+    groups[#groups + 1] = one.pgid
+  end
+  if leader then
+    members[#members + 1], groups[#groups + 1] = leader, leader.pid
+  end
+  supervisor:close()
+  local order = { members = members, groups = groups, assignment = assignment, limit_s = SWEEP_S }
+  local met, err = core.sweep.run(order)
+  return { met = core.json.array(met or {}), complete = err == nil, error = err and tostring(err) }
+end
+
 --- Starts a supervisor and its command.
 ---@param place {run_dir: string, samples: string?, events: string?}
 ---@param spawn table as core.supervisor spawn takes it, but lifetime_s (from now) for its end
 ---@return pairperf.Child? child
 ---@return pairperf.Error? err op names the step that failed
+---@return table? lost the verdict, when the supervisor was lost while it started the command
 function M.start(place, spawn)
+  core.sweep.prepare() -- where that is impossible, every sweep says so
   place.lock_fd = held and held:fd()
   local supervisor, err = core.supervisor.start(place)
   if not supervisor then
@@ -38,16 +70,25 @@ function M.start(place, spawn)
   local began_ns = core.clock.now()
   spawn.latest_end_s, spawn.lifetime_s = began_ns / 1e9 + spawn.lifetime_s, nil
   local id, failure = supervisor:spawn(spawn)
-  if not id then
+  local assignment = home_of(spawn.env)
+  if not id and supervisor:state().phase == "lost" then
+    local swept = sweep(supervisor, assignment)
+    return nil, failure, { verdict = "unverified", cause = LOST, sweep = swept }
+  elseif not id then
     supervisor:close()
     return nil, failure
   end
-  local child = { supervisor = supervisor, id = id, pid = id.pid, began_ns = began_ns }
-  return setmetatable(child, Child)
+  return setmetatable({
+    supervisor = supervisor,
+    id = id,
+    pid = id.pid,
+    began_ns = began_ns,
+    assignment = assignment,
+  }, Child)
 end
 
 function Child:state()
-  return self.supervisor:state()
+  return self.last or self.supervisor:state()
 end
 
 --- How the leader ended, as words; nil while it runs.
@@ -71,7 +112,7 @@ local function finished(self)
   if state.phase == "done" then
     return state
   elseif state.phase == "lost" then
-    return { verdict = { verdict = "unverified", cause = "the supervisor was lost" }, lost = true }
+    return { verdict = { verdict = "unverified", cause = LOST } }
   end
 end
 
@@ -83,6 +124,10 @@ local function stop(self, plan)
   local cause = state and "no verdict" or tostring(err)
   self.final = state or self:state()
   self.verdict = state and state.verdict or { verdict = "unverified", cause = cause }
+  if self.final.phase ~= "done" then
+    self.last = self.supervisor:state()
+    self.verdict.sweep = sweep(self.supervisor, self.assignment)
+  end
 end
 
 --- Ends the command and proves it gone; never interrupted. Again: the first verdict.

@@ -29,12 +29,13 @@ Hook.__index = Hook
 ---@param plan pairperf.HookPlan
 ---@return pairperf.Hook? hook
 ---@return pairperf.Error? err
+---@return boolean? halt nothing further may be launched
 function M.start(command, plan)
   local ok, err = core.fs.mkdir_exclusive(plan.dir)
   if not ok then
     return nil, err
   end
-  local started, failure = child.start(
+  local started, failure, lost = child.start(
     { run_dir = plan.dir, events = plan.dir .. "/events.jsonl" },
     {
       path = command.path,
@@ -51,7 +52,7 @@ function M.start(command, plan)
     }
   )
   if not started then
-    return nil, failure
+    return nil, failure, lost ~= nil
   end
   plan.events:add(
     plan.kind .. "_started",
@@ -148,9 +149,9 @@ end
 ---@return pairperf.Error? err
 ---@return boolean? halt
 function M.check(command, plan, seconds, watch)
-  local check, err = M.start(command, plan)
+  local check, err, lost = M.start(command, plan)
   if not check then
-    return nil, err
+    return nil, err, lost
   end
   local answer, failure = run_check(check, seconds, watch)
   local problem, halt = check:finish()

@@ -118,10 +118,17 @@ function Run:environment(extra)
   return environment.env
 end
 
+-- What was done about a tree whose supervisor was lost; there is no other verdict then.
+local function note_sweep(run, verdict)
+  if verdict and verdict.sweep then
+    run.events:add("sweep", verdict)
+  end
+end
+
 function Run:launch()
   local values, variant = self.session.values, self.variant
   local cap = values["keep-app-output"]
-  local app, err = child.start(
+  local app, err, lost = child.start(
     { run_dir = self.dir, samples = self.dir .. "/samples.jsonl", events = self.events.path },
     {
       path = variant.path,
@@ -140,7 +147,8 @@ function Run:launch()
     }
   )
   if not app then
-    return nil, tostring(err)
+    note_sweep(self, lost)
+    return nil, tostring(err) .. (lost and "; cleanup unverified" or ""), lost ~= nil
   end
   self.app = app
   return true
@@ -174,9 +182,9 @@ function Run:start_hook()
   if not command then
     return true
   end
-  local hook, err = hooks.start(command, self:hook_plan "hook")
+  local hook, err, halt = hooks.start(command, self:hook_plan "hook")
   if not hook then
-    return nil, ("'%s' could not be started: %s"):format(command.text, tostring(err))
+    return nil, ("'%s' could not be started: %s"):format(command.text, tostring(err)), halt
   end
   self.hook = hook
   self.session.progress:phase("hook " .. command.text)
@@ -185,6 +193,9 @@ end
 
 -- What stops a run while it waits: the application or the hook failed, or evidence is lost.
 function Run:trouble()
+  if self.app:state().phase == "lost" then
+    return { reason = "the application's supervisor was lost" }
+  end
   local ending = self.app:ended()
   if ending then
     return {
@@ -314,10 +325,11 @@ local function quit(run)
   local session = run.session
   local ending = run.app:ended()
   run.events:add("quit_requested", { already_ended = ending })
-  if ending and not run.failure then
+  if ending and not run.failure and run.app:state().phase ~= "lost" then
     run:fail("quit", "the application had ended before it was asked to: " .. ending, nil, true)
   end
   local verdict = run.app:stop { first = "leader", grace_s = session.values["quit-timeout"] }
+  note_sweep(run, verdict)
   local problem, halt = child.problem(verdict)
   if problem then
     run:fail("quit", "the application: " .. problem, halt)

@@ -287,7 +287,7 @@ function M.build(run_dir, plan, slot)
   local ready = ready_metric(first)
   result.metrics.time_to_ready_ms = ready
   local failed = find_failure(run_dir, slot, read, first, lists, result)
-  local verdict = first.verdict
+  local verdict = first.verdict or first.sweep
   return {
     schema = "pairperf-summary-1",
     slot = slot.slot,

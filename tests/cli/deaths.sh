@@ -174,4 +174,97 @@ for app in gentle deaf daemons; do
         fi
     done
 done
+
+# The supervisor dies.
+kill_supervisor() { # fails while there is none
+    local victim
+    victim=$(pgrep -P "$pid" -x pairperf-superv | head -n 1)
+    [ -n "$victim" ] && kill -KILL "$victim" 2>/dev/null
+}
+verdicts() { grep -l '"kind":"verdict"' "$out"/overview/run-*/events.jsonl; }
+supervisor_lost() { # what holds after each
+    status=0
+    wait "$pid" || status=$?
+    cp "$scratch/session" "$scratch/output"
+    if [ "$(verdicts | wc -l)" -eq 3 ]; then
+        skip "$1" "it had given its verdict"
+        return
+    fi
+    point "$1: status 1" status_is 1
+    point "  nothing survives" gone_in_3_s
+    point "  the run failed" grep -q '"status":"failed"' "$out"/overview/run-*/summary.json
+    point "  its cleanup is unverified" grep -q '"verdict":"unverified"' "$out"/overview/run-*/summary.json
+    point "  the sweep is told" grep -q '"kind":"sweep"' "$out"/overview/run-*/events.jsonl
+    point "  later runs are skipped" in_run 03 reason "cleanup unverified"
+    point "  every file parses" evidence_parses
+}
+for app in gentle deaf daemons; do
+    for ((i = 1; i <= instants; i++)); do
+        begin "supervisor-$app-$i" "$app"
+        await pgrep -P "$pid" -x pairperf-superv >/dev/null
+        random_sleep 0.6
+        await kill_supervisor
+        supervisor_lost "supervisor killed, $app $i"
+    done
+done
+
+# What a script started stays, although it is adopted, too.
+cat >"$scratch/other.lua" <<LUA
+return pairperf.scenario {
+  name = "overview",
+  summary = "for tests",
+  ready = function(run)
+    os.execute("setsid sleep 60 >/dev/null 2>&1 & echo \$! >$scratch/bystander; sleep 0.3")
+    return true
+  end,
+}
+LUA
+out=$scratch/out/bystander
+"$lua" "$scratch/other.lua" --single --baseline "$scratch/daemons" --output "$out" --authorize-launch \
+    --allow-system-launcher-write --repetitions 3 --interval 50ms --warmup 0 --duration 30s \
+    >"$scratch/session" 2>&1 &
+pid=$!
+await event window_started 2>/dev/null
+bystander=$(cat "$scratch/bystander")
+kill_supervisor
+wait "$pid"
+cp "$scratch/session" "$scratch/output"
+point "a sweep leaves alone what a script had started" kill -0 "$bystander"
+point "  and ends what the application had" test "$(survivors)" = "$bystander"
+point "  and says so" event sweep "\"outcome\":\"stranger\",\"pgid\":$bystander"
+kill -KILL "$bystander"
+
+# Fifty signals while the application takes 3 s to end.
+script slow <<'APP'
+trap 'sleep 3; exit 0' TERM
+while :; do sleep 0.02; done
+APP
+out=$scratch/out/storm
+set -m # a background job ignores SIGINT otherwise
+"$lua" overview --single --baseline "$scratch/slow" --output "$out" --authorize-launch \
+    --allow-system-launcher-write --repetitions 3 --interval 50ms --warmup 0 --duration 30s \
+    >"$scratch/session" 2>&1 &
+pid=$!
+set +m
+await event window_started 2>/dev/null
+names=(HUP INT TERM)
+mkfifo "$scratch/never"
+exec {never}<>"$scratch/never" # waiting for it starts no process
+first=${names[RANDOM % 3]}
+kill -s "$first" "$pid"
+for ((i = 1; i < 50; i++)); do
+    read -rt 0.038 -u "$never"
+    kill -s "${names[RANDOM % 3]}" "$pid" || break
+done
+point "50 signals: all of them while the session ended" test "$i" -eq 50
+status=0
+wait "$pid" || status=$?
+cp "$scratch/session" "$scratch/output"
+point "  status 3" status_is 3
+point "  the first one is recorded" event cancelled "\"signal\":\"SIG$first\""
+point "  the teardown is whole" event verdict '"verdict":"echild"'
+point "  and was not shortened" event verdict '"forced":false'
+point "  the others are skipped" in_run 02 skipped
+point "  every file parses" evidence_parses
+point "  nothing survives" nothing_survives
 finish

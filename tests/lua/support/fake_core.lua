@@ -182,10 +182,10 @@ function Supervisor:state()
     phase = self.command and self.command.lost and "lost" or self.phase,
     exit = self.exit,
     window = self.window,
-    escapees = self.command.escapees or 0,
+    escapees = self.command and self.command.escapees or 0,
     output = {},
     verdict = self.phase == "done" and self.verdict or nil,
-    error = self.command.error,
+    error = self.command and self.command.error,
   }
 end
 
@@ -246,6 +246,13 @@ function M.new()
     fs = fs_of(host),
     supervisor = supervisor_of(host),
     cancel = cancel_of(host),
+    sweep = {
+      prepare = function() end,
+      run = function(order)
+        host.swept = order
+        return { { pid = 7, start = 1, unique = 0, pgid = 7, exe = "/left", outcome = "gone" } }
+      end,
+    },
   }
   core.error = {
     new = function(fields)
