@@ -7,43 +7,6 @@
 
 #include "loop_private.h"
 
-void pp__loop_event(pp_loop *loop, pp_event event) {
-    pp_json json = { 0 };
-    const char *line = NULL;
-    size_t size = 0;
-    pp_error error = { 0 };
-
-    event.seq = pp__outbox_seq(&loop->out);
-    (void)loop->os->now(loop->os->ctx, &event.now, NULL);
-    pp__record_event(&json, &event);
-    if (pp_json_finish(&json, &line, &size, &error) == PP_OK)
-        (void)pp__outbox_record(&loop->out, PP_MSG_EVENT, event.seq, NULL, line, size);
-    pp_json_done(&json);
-}
-
-void pp__loop_drain(pp_loop *loop) {
-    pp_error error = { 0 };
-
-    if (loop->os->drain_output(loop->os->ctx, &loop->output, &error) != PP_OK)
-        loop->output.failure = error.status;
-    loop->output_untold = true;
-}
-
-void pp__loop_tell_output(pp_loop *loop) {
-    pp_output_state state = loop->output;
-
-    if (!loop->output_untold)
-        return;
-    loop->output_untold = false;
-    size_t start = pp_message_begin(&loop->out.wire, PP_MSG_OUTPUT, 0);
-    pp_put_u64(&loop->out.wire, state.stdout_bytes);
-    pp_put_u64(&loop->out.wire, state.stderr_bytes);
-    pp_put_u8(&loop->out.wire, state.stdout_truncated);
-    pp_put_u8(&loop->out.wire, state.stderr_truncated);
-    pp_put_u32(&loop->out.wire, (uint32_t)state.failure);
-    pp_message_end(&loop->out.wire, start);
-}
-
 static void say_hello(pp_loop *loop) {
     size_t start = pp_message_begin(&loop->out.wire, PP_MSG_HELLO, 0);
 

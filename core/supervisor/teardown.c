@@ -176,9 +176,6 @@ static void reap_leader(pp_loop *loop) {
 static void finish(pp_loop *loop) {
     pp_os *os = loop->os;
     pp_json json = { 0 };
-    const char *line = NULL;
-    size_t size = 0;
-    pp_error error = { 0 };
     pp_buffer head = { 0 };
     pp_verdict_record record = { .stop = &loop->stop,
                                  .cause = loop->cause,
@@ -200,9 +197,7 @@ static void finish(pp_loop *loop) {
     pp__record_verdict(&json, &record);
     pp_put_u8(&head, (uint8_t)loop->stop.verdict);
     pp_put_u8(&head, loop->stop.forced);
-    if (pp_json_finish(&json, &line, &size, &error) == PP_OK)
-        (void)pp__outbox_record(&loop->out, PP_MSG_VERDICT, record.seq, &head, line, size);
-    pp_json_done(&json);
+    (void)pp__loop_queue(loop, PP_MSG_VERDICT, record.seq, &head, &json);
     pp_buffer_done(&head);
     loop->finished = true;
 }

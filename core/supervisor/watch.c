@@ -88,20 +88,14 @@ static void put_live(pp_buffer *head, const pp_loop *loop) {
 static bool queue_frame(pp_loop *loop) {
     pp_json json = { 0 };
     pp_buffer head = { 0 };
-    const char *line = NULL;
-    size_t size = 0;
-    pp_error error = { 0 };
 
     put_live(&head, loop);
     pp__record_frame(&json, &loop->frame);
-    pp_status status = pp_json_finish(&json, &line, &size, &error);
-    if (status == PP_OK)
-        status = pp__outbox_record(&loop->out, PP_MSG_FRAME, loop->frame.seq, &head, line, size);
+    pp_status status = pp__loop_queue(loop, PP_MSG_FRAME, loop->frame.seq, &head, &json);
     if (status == PP_OK)
         loop->frames++;
     else
         loop->frames_dropped++;
-    pp_json_done(&json);
     pp_buffer_done(&head);
     return status == PP_OK;
 }
