@@ -56,10 +56,11 @@ static pp_guard_snapshot *check_snapshot(lua_State *L, int arg) {
     while (lua_next(L, arg)) {
         luaL_argcheck(L, lua_type(L, -2) == LUA_TSTRING, arg, "not a snapshot");
         luaL_argcheck(L, snapshot->count < PP_GUARD_FIELDS_MAX, arg, "too many fields");
-        const char *name = lua_tostring(L, -2);
+        size_t size;
+        const char *name = lua_tolstring(L, -2, &size);
         pp_guard_field *field = &snapshot->fields[snapshot->count];
-        luaL_argcheck(L, strlen(name) < sizeof field->name, arg, "not a snapshot");
-        strcpy(field->name, name);
+        luaL_argcheck(L, size < sizeof field->name, arg, "not a snapshot");
+        memcpy(field->name, name, size + 1);
         field->text = strdup(luaL_tolstring(L, -1, NULL));
         luaL_argcheck(L, field->text, arg, "no memory");
         snapshot->count++;

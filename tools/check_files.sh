@@ -17,7 +17,7 @@ is_source() {
     *.c | *.h | *.lua | *.sh | *.py | *.js | *.mjs | *.cmake | *.in | *.toml) true ;;
     Makefile | */CMakeLists.txt | CMakeLists.txt | .clang-* | .luacheckrc | .gitignore) true ;;
     *.*) false ;;
-    *) [ "$(head -c 2 -- "$1")" = '#!' ] ;;
+    *) IFS= read -r -n 2 magic <"$1" && [ "$magic" = '#!' ] ;;
     esac
 }
 
@@ -26,13 +26,13 @@ while IFS= read -r file; do
     if [ ! -f "$file" ] || ! is_source "$file"; then
         continue
     fi
-    if ! head -n 5 -- "$file" | grep -q 'SPDX-License-Identifier: Apache-2\.0'; then
+    mapfile -t lines <"$file"
+    if [[ "${lines[*]:0:5}" != *'SPDX-License-Identifier: Apache-2.0'* ]]; then
         echo "$file: no SPDX-License-Identifier in the first five lines"
         bad=1
     fi
-    lines=$(wc -l <"$file")
-    if [ "$lines" -gt 600 ]; then
-        echo "$file: $lines lines, at most 600"
+    if [ ${#lines[@]} -gt 600 ]; then
+        echo "$file: ${#lines[@]} lines, at most 600"
         bad=1
     fi
 done < <(list_files)

@@ -309,7 +309,7 @@ static bool read_value(reader *in, int depth, pp__plist_want *want) {
 }
 
 static bool read_document(reader *in) {
-    tag found;
+    tag found = { 0 };
     if (looking_at(in, "\xef\xbb\xbf"))
         in->at += 3;
     if (!skip_misc(in) || !read_tag(in, &found))

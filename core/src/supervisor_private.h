@@ -20,7 +20,7 @@ struct pp_supervisor {
     int fd;    /* -1 once closed */
     bool greeted;
     bool spawn_answered;
-    bool tracked; /* its command is sampled, so windows are possible */
+    bool tracked;         /* its command is sampled, so windows are possible */
     pp_error spawn_error; /* status != PP_OK: the command could not be started */
     uint32_t windows;
     bool stop_asked;

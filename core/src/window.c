@@ -4,9 +4,8 @@
  * clock value, however wrong, overflows here. */
 #include "pairperf/window.h"
 
-#define MS_NS 1000000
-#define SUSPEND_NS (100 * MS_NS)
-#define STALE_NS (1000 * MS_NS)
+#define SUSPEND_NS 100000000
+#define STALE_NS 1000000000
 
 typedef __int128 wide;
 

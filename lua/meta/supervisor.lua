@@ -47,7 +47,7 @@ local Supervisor = {}
 ---@field interval_s? number seconds between tracking frames, default 1, held at 1 at most
 ---@field expect_escapees? string[] globs on executable paths of declared helpers
 ---@field reap_escapees? boolean end processes that left the group, too
----@field latest_end_s? number seconds on the clock of clock.now(), at which the tree is ended whatever happens
+---@field latest_end_s? number when the tree is ended whatever happens, on the clock of clock.now()
 
 --- Starts the command as leader of a new process group.
 ---@param options pairperf.SpawnOptions
@@ -68,15 +68,28 @@ function Supervisor:sample(window) end
 ---@return pairperf.Error? err codes: invalid
 function Supervisor:stop(plan) end
 
+---@class pairperf.LiveFigures the latest frame's
+---@field processes integer
+---@field rss_bytes? integer
+---@field cpu_ns? integer
+---@field t_ns integer
+
+---@class pairperf.OutputState
+---@field stdout_bytes integer
+---@field stderr_bytes integer
+---@field stdout_truncated boolean
+---@field stderr_truncated boolean
+---@field failure? string
+
 ---@class pairperf.SupervisorState
 ---@field phase "idle"|"running"|"exited"|"stopping"|"done"|"lost"
 ---@field leader? pairperf.ProcId
 ---@field exit? { code?: integer, signal?: string, core?: boolean }
 ---@field window? { id: integer, done: boolean, frames: integer, missed: integer }
----@field live? { processes: integer, rss_bytes?: integer, cpu_ns?: integer, t_ns: integer } latest frame
+---@field live? pairperf.LiveFigures
 ---@field frames integer received in all
 ---@field escapees integer processes that ever left the group or session
----@field output { stdout_bytes: integer, stderr_bytes: integer, stdout_truncated: boolean, stderr_truncated: boolean, failure?: string }
+---@field output pairperf.OutputState
 ---@field verdict? table the verdict's record, as in events.jsonl
 ---@field error? pairperf.Error the channel or an evidence file failed
 

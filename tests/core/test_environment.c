@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,8 +144,7 @@ static void what_the_sandbox_owns_cannot_be_named(void **state) {
                                          "TEMP", "XDG_RUNTIME_DIR",   "XDG_CONFIG_HOME" };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         char entry[64];
-        strcpy(entry, owned[i]);
-        strcat(entry, "=/x");
+        (void)snprintf(entry, sizeof entry, "%s=/x", owned[i]);
         const char *const names[] = { owned[i], NULL };
         const char *const entries[] = { entry, NULL };
         expect_refusal(&(pp_environment_request){ .home = "/h", .pass = names }, PP_E_REFUSED);

@@ -108,8 +108,10 @@ static void odd_names_are_kept_apart_and_sorted_by_bytes(void **state) {
                                           "{\"bytes_hex\":\"fffe\"}" };
     const char *at = text;
     for (size_t i = 0; i < sizeof sorted / sizeof *sorted; i++) {
-        at = strstr(at, sorted[i]);
-        if (!at)
+        const char *found = strstr(at, sorted[i]);
+        if (found)
+            at = found;
+        else
             fail_msg("%s is missing or out of order in %s", sorted[i], text);
     }
     free(text);

@@ -154,12 +154,15 @@ static void every_cut_of_a_good_list_is_malformed(void **state) {
 
 static void depth_is_bounded_and_lines_are_counted(void **state) {
     (void)state;
-    char text[8192] = "<plist>\n<dict>\n<key>a</key>\n";
-    for (int i = 0; i < 200; i++)
-        strcat(text, "<array>");
+    static const char head[] = "<plist>\n<dict>\n<key>a</key>\n", array[] = "<array>";
+    char text[8192];
+    size_t size = sizeof head - 1;
+    memcpy(text, head, size);
+    for (int i = 0; i < 200; i++, size += sizeof array - 1)
+        memcpy(text + size, array, sizeof array - 1);
     pp_error err = { 0 };
     pp__plist_want want = { .key = "want" };
-    assert_int_equal(pp__plist_read(text, strlen(text), &want, 1, &err), PP_E_MALFORMED);
+    assert_int_equal(pp__plist_read(text, size, &want, 1, &err), PP_E_MALFORMED);
     assert_string_equal(err.detail, "line 4: nested too deep");
 }
 

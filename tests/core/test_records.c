@@ -68,9 +68,11 @@ static void an_empty_frame_is_this_line(void **state) {
                                          .write_bytes = pp_missing(PP_E_UNSUPPORTED) } };
     assert_string_equal(
         frame_line(&l, &frame),
-        "{\"conservation\":{\"clamped_ns\":0,\"clamped_write_bytes\":0,\"cpu_ns\":7,\"error_ns\":0,\"lower_bound\":false,"
+        "{\"conservation\":{\"clamped_ns\":0,\"clamped_write_bytes\":0,\"cpu_ns\":7,"
+        "\"error_ns\":0,\"lower_bound\":false,"
         "\"missing\":{\"write_bytes\":\"unsupported\"},\"reaped_cpu_ns\":0,"
-        "\"reaped_write_bytes\":0,\"unreaped\":0,\"write_bytes\":null},\"cont_ns\":14,\"end_ns\":12,"
+        "\"reaped_write_bytes\":0,\"unreaped\":0,\"write_bytes\":null},"
+        "\"cont_ns\":14,\"end_ns\":12,"
         "\"enumeration\":\"ok\",\"exits\":[],\"exits_dropped\":0,\"failures\":[],"
         "\"failures_dropped\":0,\"kind\":\"boundary\",\"listed_cont_ns\":9,"
         "\"memory_pass\":false,\"missed\":2,\"procs\":[],\"scheduled_ns\":10,"

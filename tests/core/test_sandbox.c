@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -137,7 +138,7 @@ static void the_room_for_a_socket_is_what_bind_accepts(void **state) {
     (void)state;
     char home[200];
     size_t limit;
-    strcpy(home, scratch_mkdir("s", 0700));
+    (void)snprintf(home, sizeof home, "%s", scratch_mkdir("s", 0700));
     scratch_mkdir("s/tmp", 0700);
     long room = pp_sandbox_socket_room(home, &limit);
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -145,10 +146,9 @@ static void the_room_for_a_socket_is_what_bind_accepts(void **state) {
     if (room < 1)
         fail_msg("the scratch directory's own path leaves no room: %s", home);
     /* A name of exactly that length fits with its NUL, one more byte does not. */
-    size_t used = strlen(home) + strlen("/" PP__SANDBOX_TMP "/");
+    size_t used = (size_t)snprintf(address.sun_path, sizeof address.sun_path, "%s/%s/", home,
+                                   PP__SANDBOX_TMP);
     assert_int_equal(used + (size_t)room + 1, limit);
-    memcpy(address.sun_path, home, strlen(home));
-    strcat(address.sun_path, "/" PP__SANDBOX_TMP "/");
     memset(address.sun_path + used, 'x', (size_t)room);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);

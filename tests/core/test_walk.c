@@ -41,8 +41,9 @@ static void deep_trees_cost_no_descriptors(void **state) {
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
     limit.rlim_cur = DESCRIPTORS;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    for (int i = 0; i < DEPTH; i++) {
-        strcat(path, "/d");
+    size_t used = strlen(path);
+    for (int i = 0; i < DEPTH; i++, used += 2) {
+        memcpy(path + used, "/d", 3);
         scratch_mkdir(path, 0755);
     }
     pp__walk walk;

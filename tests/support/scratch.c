@@ -52,7 +52,7 @@ const char *scratch_dir(void) {
     require(chmod(directory, 0711) == 0, "chmod");
     char *resolved = realpath(directory, NULL);
     require(resolved && strlen(resolved) < sizeof directory, "realpath");
-    strcpy(directory, resolved);
+    (void)snprintf(directory, sizeof directory, "%s", resolved);
     free(resolved);
     owner = getpid();
     require(atexit(remove_all) == 0, "atexit");

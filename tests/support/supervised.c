@@ -213,9 +213,10 @@ long long sv_number(const char *text, const char *key) {
 
     (void)snprintf(quoted, sizeof quoted, "\"%s\":", key);
     const char *at = strstr(text, quoted);
-    if (!at)
-        fail_msg("no %s in %s", quoted, text);
-    return strtoll(at + strlen(quoted), NULL, 10);
+    if (at)
+        return strtoll(at + strlen(quoted), NULL, 10);
+    fail_msg("no %s in %s", quoted, text);
+    return -1;
 }
 
 int sv_reap(pid_t pid) {

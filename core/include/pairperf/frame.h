@@ -56,8 +56,7 @@ typedef struct pp_conservation {
     pp_reading write_bytes; /* never below an earlier frame's */
     uint64_t reaped_write_bytes;
     uint64_t clamped_write_bytes; /* how far its raw sum fell below the running maximum */
-    uint64_t unreaped;            /* ended members whose I/O counters are out of sight until their
-                                     parent has waited for them */
+    uint64_t unreaped; /* ended members; their I/O is out of sight until they are waited for */
 } pp_conservation;
 
 typedef struct pp_frame {

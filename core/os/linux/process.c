@@ -177,7 +177,7 @@ static pp_linux_io read_io(const pp_linux_host *host, pp_linux_handle *handle) {
     return io;
 }
 
-/* Kernels refuse an ended process's I/O counters to an unprivileged reader, its own parent included:
+/* Kernels refuse an ended process's I/O counters to an unprivileged reader, even to its own parent:
  * they are gone until the parent has waited for it, and that is no refusal of a living process. */
 static pp_status why_refused(pp_linux_host *host, pp_linux_handle *handle) {
     pp_linux_stat stat;
