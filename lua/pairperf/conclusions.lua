@@ -138,13 +138,18 @@ end
 
 -- ---------------------------------------------------------------- remarks on runs
 
+local WARNINGS = {
+  frame_too_long = " (a pass over the processes took longer than a tenth of the interval)",
+  stale = " (a frame was handed over long after its last reading)",
+}
+
 local function window_remarks(summary, add)
   local window = summary.window
   if not window then
     return
   end
   for _, warning in ipairs(window.warnings) do
-    add("window warning: " .. warning)
+    add(("window warning: %s%s"):format(warning, WARNINGS[warning] or ""))
   end
   if window.exits_dropped > 0 then
     add(

@@ -78,6 +78,21 @@ end
 
 -- ---------------------------------------------------------------- runs
 
+-- "slot 3", "slots 0 to 4, 7"
+local function slots_text(slots)
+  local parts, i = {}, 1
+  while slots[i] do
+    local last = i
+    while slots[last + 1] == slots[last] + 1 do
+      last = last + 1
+    end
+    parts[#parts + 1] = last > i + 1 and ("%d to %d"):format(slots[i], slots[last])
+      or table.concat(slots, ", ", i, last)
+    i = last + 1
+  end
+  return (#slots > 1 and "slots " or "slot ") .. table.concat(parts, ", ")
+end
+
 local function runs_section(out, report)
   markdown.heading(out, 2, "Runs")
   markdown.paragraph(
@@ -116,8 +131,7 @@ local function runs_section(out, report)
   }, rows)
   local notes = {}
   for i, note in ipairs(report.notes) do
-    local slots = (#note.slots > 1 and "slots " or "slot ") .. table.concat(note.slots, ", ")
-    notes[i] = ("%s: %s"):format(slots, md(note.text))
+    notes[i] = ("%s: %s"):format(slots_text(note.slots), md(note.text))
   end
   if #notes > 0 then
     markdown.paragraph(out, "Remarks on runs:")

@@ -50,43 +50,55 @@ local function metric_table(out, scenario, detail)
   return #rows > 0
 end
 
+-- Remarks in order, each once, with all metrics that it holds for.
+local function grouped()
+  local remarks, titles = {}, {}
+  return function(title, remark)
+    if not titles[remark] then
+      titles[remark] = {}
+      remarks[#remarks + 1] = remark
+    end
+    table.insert(titles[remark], title)
+  end, function()
+    local items = {}
+    for i, remark in ipairs(remarks) do
+      items[i] = md(("%s: %s"):format(table.concat(titles[remark], "; "), remark))
+    end
+    return items
+  end
+end
+
+local function passes_text(passes)
+  local count = passes.fewest == passes.most and passes.most
+    or ("%d to %d"):format(passes.fewest, passes.most)
+  return ("over %s passes per run"):format(count)
+end
+
 local function flag_lines(out, scenario)
-  local items = {}
+  local add, items = grouped()
   for _, row in ipairs(scenario.metrics) do
     if known(row.error) then
-      items[#items + 1] = ("%s: a run's value is an estimate within %s %s"):format(
-        md(row.title),
-        (format.value(row.error * row.scale, nil)),
-        md(row.unit)
-      )
+      local error_text = format.value(row.error * row.scale, nil)
+      add(row.title, ("a run's value is an estimate within %s %s"):format(error_text, row.unit))
     end
     if known(row.passes) then
-      items[#items + 1] = ("%s: over %d to %d passes per run"):format(
-        md(row.title),
-        row.passes.fewest,
-        row.passes.most
-      )
+      add(row.title, passes_text(row.passes))
     end
     if #row.flags > 0 then
-      items[#items + 1] = ("%s: flagged %s"):format(
-        md(row.title),
-        md(table.concat(row.flags, ", "))
-      )
+      add(row.title, "flagged " .. table.concat(row.flags, ", "))
     end
     if #row.reasons > 0 then
-      items[#items + 1] = ("%s: missing in some runs: %s"):format(
-        md(row.title),
-        md(table.concat(row.reasons, "; "))
-      )
+      add(row.title, "missing in some runs: " .. table.concat(row.reasons, "; "))
     end
   end
   for _, one in ipairs(scenario.unavailable) do
-    items[#items + 1] = ("%s: not available: %s"):format(
-      md(one.title),
-      md(table.concat(one.reasons, "; "))
-    )
+    add(one.title, "not available: " .. table.concat(one.reasons, "; "))
   end
-  markdown.list(out, items)
+  local list = items()
+  if #list > 0 then
+    markdown.paragraph(out, "Remarks on metrics:")
+    markdown.list(out, list)
+  end
 end
 
 local function component_table(out, scenario)
