@@ -148,11 +148,3 @@ const char *pp_verdict_name(pp_verdict verdict) {
     }
     return "none";
 }
-
-const char *pp_stop_action_name(pp_stop_action action) {
-    static const char *const names[] = { "wait",          "term_leader",   "term_group",
-                                         "kill_group",    "kill_recorded", "kill_expected",
-                                         "kill_escapees", "reap_leader",   "finished" };
-
-    return names[action];
-}

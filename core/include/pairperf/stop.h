@@ -98,6 +98,5 @@ void pp_stop_signalled(pp_stop *stop, pp_status status);
 
 /* "echild", "group_empty_and_recorded_gone", "left_running", "unverified", "none". */
 const char *pp_verdict_name(pp_verdict verdict);
-const char *pp_stop_action_name(pp_stop_action action);
 
 #endif
