@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fs_internal.h"
 #include "host.h"
 #include "supervisor_private.h"
 
@@ -30,25 +31,10 @@ void pp__record_close(pp_record_file *file) {
     file->fd = -1;
 }
 
-static pp_status write_all(int fd, const unsigned char *bytes, size_t size, int *ret_errno) {
-    while (size > 0) {
-        ssize_t written = write(fd, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0) {
-            *ret_errno = written < 0 ? errno : EIO;
-            return PP_E_SYS;
-        }
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return PP_OK;
-}
-
 pp_status pp__record_append(pp_record_file *file, uint64_t seq, const void *line, size_t size,
                             pp_error *reterr) {
     struct stat before;
-    int failed = 0;
+    pp_error failed;
 
     if (file->fd < 0) {
         file->unsynced = seq;
@@ -56,10 +42,11 @@ pp_status pp__record_append(pp_record_file *file, uint64_t seq, const void *line
     }
     if (fstat(file->fd, &before) < 0)
         return pp_fail(reterr, PP_E_SYS, errno, "fstat", "%s", file->what);
-    if (write_all(file->fd, line, size, &failed) != PP_OK) {
-        if (ftruncate(file->fd, before.st_size) < 0)
-            return pp_fail(reterr, PP_E_SYS, failed, "write", "%s: a torn line stays", file->what);
-        return pp_fail(reterr, PP_E_SYS, failed, "write", "%s", file->what);
+    pp_status status = pp__fs_write_all(file->fd, line, size, file->what, &failed);
+    if (status != PP_OK) {
+        bool torn = ftruncate(file->fd, before.st_size) < 0;
+        return pp_fail(reterr, status, failed.sys_errno, "write", "%s%s", file->what,
+                       torn ? ": a torn line stays" : "");
     }
     file->unsynced = seq;
     return PP_OK;
