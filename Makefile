@@ -3,6 +3,7 @@
 #
 #   make demo      the demonstration: two small applications of our own, profiled and compared
 #   make test      all tests that need no real application, engine or scheduler
+#   make soak      SCHEDULES=5000000 simulated kernels per profile
 #   make vectors   golden vectors, or any FILE=… of their form
 #   make real      tests against real applications and engines
 #   make bench     our own cost
@@ -13,10 +14,11 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .NOTPARALLEL:
-.PHONY: all demo test vectors real bench lint darwin install
+.PHONY: all demo test soak vectors real bench lint darwin install
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+SCHEDULES ?= 5000000
 FILE ?= tests/vectors/statistics.json
 JOBS := $(shell getconf _NPROCESSORS_ONLN)
 
@@ -45,9 +47,14 @@ demo:
 test:
 	@third_party/install.sh test
 	$(call build,debug)
-	@tests/run.sh build/debug core live contracts lua cli
+	@tests/run.sh build/debug core sim live contracts lua cli
 	$(call build,core)
 	@tests/run.sh build/core core
+
+soak:
+	@third_party/install.sh test
+	$(call build,release)
+	@tests/soak.sh build/release $(SCHEDULES)
 
 vectors:
 	@third_party/install.sh test

@@ -63,6 +63,7 @@ endfunction()
 
 pp_add_c_tests(core)
 pp_add_c_tests(live)
+include(Sim)
 
 # Peers of the Lua and CLI tests, found below PP_TEST_BUILD_DIR/tests/stubs.
 add_executable(pp_sse_server tests/stubs/sse_server.c)

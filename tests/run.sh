@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the named suites against one build directory, all of them even when one fails.
-#   tests/run.sh BUILD_DIR core|live|contracts|lua|cli...
+#   tests/run.sh BUILD_DIR core|sim|live|contracts|lua|cli...
 #   tests/run.sh BUILD_DIR vectors FILE
 # Lua and CLI tests find the build through PP_TEST_BUILD_DIR and PP_TEST_SUPERVISOR, as C tests do.
 set -uo pipefail
@@ -15,8 +15,8 @@ export PP_TEST_SOURCE_DIR=$PWD
 jobs=$(getconf _NPROCESSORS_ONLN)
 failed=()
 
-run_ctest() {
-    ctest --test-dir "$build" -L "^$1\$" -j "$jobs" --output-on-failure --no-tests=error
+run_ctest() { # label, further options
+    ctest --test-dir "$build" -L "^$1\$" -j "$jobs" --output-on-failure --no-tests=error "${@:2}"
 }
 
 run_prove() { # interpreter words, then files
@@ -36,6 +36,7 @@ lua_paths() {
 run_suite() {
     case $1 in
     core | live | contracts) run_ctest "$1" ;;
+    sim) run_ctest sim --verbose ;; # speed and seeds are worth seeing
     lua)
         lua_paths
         # Plain `busted` would run on whatever `lua` is, which its own package makes 5.1.

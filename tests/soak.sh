@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Tests that may take hours: simulated schedules, as many as wanted in each profile, with seeds that
+# the short run does not use.
+#   tests/soak.sh BUILD_DIR SCHEDULES
+set -uo pipefail
+build=$1
+first=1000001
+last=$((1000000 + $2))
+
+pids=()
+for profile in linux darwin; do
+    "$build/tests/sim/sim_main" --profile "$profile" --seeds "$first..$last" &
+    pids+=($!)
+done
+failed=0
+for pid in "${pids[@]}"; do
+    wait "$pid" || failed=1
+done
+exit "$failed"
