@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The metrics of one run from its window. Each is {value, unit, tier, flags, reason, partial}: a
 --- value is a number or null with a reason, and nothing that cannot be trusted is a value.
+local conserved = require "pairperf.conserved"
 local core = require "pairperf.core"
 local json = require "pairperf.json"
 local stats = require "pairperf.stats"
@@ -165,80 +166,30 @@ end
 
 -- ---------------------------------------------------------------- conservation
 
--- `clamped_field` says of the total in question how far it was held up.
-local function window_flags(window, clamped_field)
-  local lower, clamped = false, false
-  for _, entry in ipairs(window) do
-    local total = entry.frame.conservation
-    lower = lower or total.lower_bound
-    clamped = clamped or total[clamped_field] > 0
-  end
-  local flags = {}
-  if clamped then
-    flags[1] = "clamped"
-  end
-  if lower then
-    flags[#flags + 1] = "lower_bound"
-  end
-  return flags
-end
-
--- Closing minus boundary of one conserved total; nil and the reason.
-local function conserved(window, field)
-  local first, last = window[1], window[#window]
-  if not first then
-    return nil, "no frame"
-  end
-  local from, to = first.frame.conservation, last.frame.conservation
-  for _, total in ipairs { from, to } do
-    if not known(total[field]) then
-      return nil, total.missing and total.missing[field] or "not_measured"
-    end
-  end
-  return to[field] - from[field]
-end
-
 local function rate(delta, elapsed_ns, scale)
   if delta and known(elapsed_ns) and elapsed_ns > 0 and delta >= 0 then
     return delta * scale / elapsed_ns
   end
 end
 
--- An ended process at an edge whose counters its parent had not taken over yet.
-local function unreaped_at_edge(window)
-  for _, at in ipairs { window[1], window[#window] } do
-    if at.frame.conservation.unreaped > 0 then
-      return true
-    end
-  end
-  return false
+-- A conserved total as a metric: a value, or a partial figure when it is doubtful.
+local function conserved_metric(unit, total, elapsed_ns, scale)
+  local figure = rate(total.delta, elapsed_ns, scale)
+  return metric(unit, "conservation", {
+    value = not total.doubt and figure or nil,
+    partial = total.doubt and figure or nil,
+    flags = total.flags,
+    reason = total.reason or total.doubt or "no elapsed time",
+    error = rate(total.error_ns, elapsed_ns, scale),
+  })
 end
 
-local function write_flags(window)
-  local flags = window_flags(window, "clamped_write_bytes")
-  if unreaped_at_edge(window) then
-    flags[#flags + 1] = "unreaped_at_edge"
-  end
-  return flags
-end
-
-local function add_conserved(metrics, window, elapsed_ns)
-  local cpu_ns, why = conserved(window, "cpu_ns")
-  local last = window[#window]
-  local error_ns = last and last.frame.conservation.error_ns
-  metrics.cpu_percent_conservation = metric("%", "conservation", {
-    value = rate(cpu_ns, elapsed_ns, 100),
-    flags = window_flags(window, "clamped_ns"),
-    reason = why or "no elapsed time",
-    error = rate(error_ns, elapsed_ns, 100),
-  })
-  local bytes, why_bytes = conserved(window, "write_bytes")
-  metrics.write_bytes_per_second_conservation = metric("B/s", "conservation", {
-    value = rate(bytes, elapsed_ns, 1e9),
-    flags = write_flags(window),
-    reason = why_bytes or (bytes and bytes < 0 and "counter_regressed") or "no elapsed time",
-  })
-  return cpu_ns
+local function add_conserved(metrics, window, elapsed_ns, observed_ns)
+  local cpu = conserved.cpu(window, observed_ns)
+  metrics.cpu_percent_conservation = conserved_metric("%", cpu, elapsed_ns, 100)
+  metrics.write_bytes_per_second_conservation =
+    conserved_metric("B/s", conserved.writes(window), elapsed_ns, 1e9)
+  return not cpu.doubt and cpu.delta or nil
 end
 
 -- The headline of this run alone; a comparison takes the tier that all its runs have.
@@ -397,7 +348,8 @@ function M.build(records, planned, excluded)
     components[name] = { cpu_percent = percent }
   end
   add_observed(metrics, usage, specs)
-  local conserved_ns = add_conserved(metrics, window, validity.elapsed_ns)
+  local observed_ns = tonumber(usage.partial_totals.cpu_ns)
+  local conserved_ns = add_conserved(metrics, window, validity.elapsed_ns, observed_ns)
   add_headlines(metrics)
   metrics.cpu_percent_unattributed = unattributed(metrics, usage)
   for _, spec in ipairs(MEMORY) do
@@ -412,7 +364,7 @@ function M.build(records, planned, excluded)
     components = components,
     processes = distinct(window),
     denied = denied(window, usage.flags),
-    cpu_ns = { conservation = conserved_ns, observed = tonumber(usage.partial_totals.cpu_ns) },
+    cpu_ns = { conservation = conserved_ns, observed = observed_ns },
   }
 end
 

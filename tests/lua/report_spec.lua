@@ -306,6 +306,8 @@ describe("a session's report", function()
     runs[0].frames[3].exits = json.array {
       fixture.exit { pid = 7, exe = "[short]", start = 115, start_ns = 115 * S, cpu_ns = 2 * S },
     }
+    local conservation = runs[0].frames[3].conservation
+    conservation.cpu_ns = conservation.cpu_ns + 2 * S
     local built, markdown = write(fixture.plan { repetitions = 5 }, runs)
     assert.near(0.025, row(built, "cpu_percent").error, 1e-9)
     assert.equal(json.null, row(built, "rss_max_bytes").error)
