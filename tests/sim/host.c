@@ -348,7 +348,6 @@ void sim_host(sim_world *w, pp_os *ret_os) {
                        .save = host_save,
                        .own_cost = host_own_cost,
                        .capability = host_capability,
-                       .adopts = w->plan.linux_rules,
-                       .name = w->plan.linux_rules ? "linux" : "darwin" };
+                       .adopts = w->plan.linux_rules };
     sim_host_reads(ret_os);
 }
