@@ -171,7 +171,7 @@ local function find_failure(run_dir, slot, read, first, lists, result)
       "evidence",
       ("%d lines of the evidence do not parse"):format(read.malformed),
       "events.jsonl",
-      "less " .. run_dir .. "/events.jsonl"
+      next_command("reading", { dir = run_dir }) -- no disk is full here
     )
   elseif not first.verdict then
     return failure(
@@ -179,8 +179,7 @@ local function find_failure(run_dir, slot, read, first, lists, result)
       slot,
       "quit",
       "the record ends before the application's end was proven",
-      "events.jsonl",
-      "less " .. run_dir .. "/events.jsonl"
+      "events.jsonl"
     )
   end
 end
