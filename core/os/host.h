@@ -38,9 +38,6 @@ void pp_host_close(pp_os *os);
 /* The clocks of pp_os.now, for processes that host nothing. */
 pp_status pp_host_now(pp_now *ret_now, pp_error *reterr);
 
-/* "linux" or "darwin". */
-const char *pp_host_name(void);
-
 /* Directory of the running executable, absolute, without a trailing slash (but "/" itself).
  *
  * Errors   PP_E_SYS    the system does not tell

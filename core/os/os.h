@@ -137,8 +137,7 @@ typedef struct pp_os {
     /* Facts found by trying: one call per index until PP_E_VANISHED. */
     pp_status (*capability)(void *ctx, size_t index, const char **ret_name, pp_status *ret_state,
                             int *ret_errno, const char **ret_consequence);
-    bool adopts;      /* orphans of the tree become our children (subreaper) */
-    const char *name; /* "linux", "darwin", "fake" */
+    bool adopts; /* orphans of the tree become our children (subreaper) */
 } pp_os;
 
 #endif

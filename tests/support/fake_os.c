@@ -426,6 +426,5 @@ void fake_init(fake_os *fake, bool adopts) {
                         .signal_group = os_signal_group,
                         .own_cost = os_own_cost,
                         .capability = os_capability,
-                        .adopts = adopts,
-                        .name = "fake" };
+                        .adopts = adopts };
 }

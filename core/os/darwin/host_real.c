@@ -87,10 +87,6 @@ pp_status pp_host_now(pp_now *ret_now, pp_error *reterr) {
     return pp__dw_now(&clocks, ret_now, reterr);
 }
 
-const char *pp_host_name(void) {
-    return "darwin";
-}
-
 pp_status pp_host_self_exe_dir(char *buf, size_t size, pp_error *reterr) {
     char path[PP_DW_PATH_SIZE];
     pp_status status = pp_platform_exe_path(path, sizeof path, reterr);

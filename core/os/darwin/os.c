@@ -148,7 +148,6 @@ pp_status pp__darwin_init(pp_darwin *darwin, pp_os *ret_os, pp_error *reterr) {
         .own_cost = pp__dw_own_cost,
         .capability = pp__dw_capability,
         .adopts = false,
-        .name = "darwin",
     };
     return PP_OK;
 }

@@ -180,7 +180,6 @@ static pp_os os_over(pp_linux_host *host) {
         .own_cost = own_cost,
         .capability = capability,
         .adopts = true,
-        .name = pp_host_name(),
     };
 }
 

@@ -40,8 +40,7 @@ pp_status pp_host_net_open(pp_os *ret_os, pp_error *reterr) {
                        .identify = pp__linux_identify,
                        .inspect = pp__linux_inspect,
                        .signal = pp__linux_signal,
-                       .reap = pp__linux_reap,
-                       .name = "linux" };
+                       .reap = pp__linux_reap };
     return PP_OK;
 }
 

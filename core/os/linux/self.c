@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "host.h"
+#include "platform.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
@@ -29,21 +29,15 @@ pp_status pp_host_now(pp_now *ret_now, pp_error *reterr) {
     return status;
 }
 
-const char *pp_host_name(void) {
-    return "linux";
-}
-
 pp_status pp_host_self_exe_dir(char *buf, size_t size, pp_error *reterr) {
     char path[4096];
-    ssize_t got = readlink("/proc/self/exe", path, sizeof path);
-    if (got < 0)
-        return pp_fail(reterr, PP_E_SYS, errno, "readlink", "/proc/self/exe");
-    const char *slash = memrchr(path, '/', (size_t)got);
-    if (slash == NULL || got == (ssize_t)sizeof path)
-        return pp_fail(reterr, PP_E_SYS, ENAMETOOLONG, "readlink", "/proc/self/exe");
+    pp_status status = pp_platform_exe_path(path, sizeof path, reterr);
+    if (status != PP_OK)
+        return status;
+    const char *slash = strrchr(path, '/');
     size_t length = slash == path ? 1 : (size_t)(slash - path);
     if (length >= size)
-        return pp_fail(reterr, PP_E_NOMEM, 0, "readlink", "%zu bytes needed", length + 1);
+        return pp_fail(reterr, PP_E_NOMEM, 0, "executable path", "%zu bytes needed", length + 1);
     memcpy(buf, path, length);
     buf[length] = '\0';
     return PP_OK;
