@@ -18,6 +18,7 @@ typedef struct pp_window_plan {
     int64_t start_ns, end_ns, interval_ns;
     uint64_t next;         /* index of the next scheduled frame; 0 is the boundary */
     uint64_t memory_every; /* dear memory figures every n-th frame, at start and end */
+    uint64_t memory_due;   /* index of the frame that has them next; a stall only delays it */
     uint64_t frames, missed;
     uint64_t untold; /* missed ones that no frame has told of yet */
 } pp_window_plan;
@@ -29,6 +30,7 @@ typedef struct pp_loop {
     pp_outbox out;
     bool greeted;
     bool harness_gone;
+    bool output_untold; /* `output` was read since it was last told */
 
     pp_spawn_request request;
     bool spawned;
@@ -41,7 +43,6 @@ typedef struct pp_loop {
     pp_frame scratch; /* failures of discoveries between frames */
 
     pp_output_state output;
-    bool output_untold;
 
     int64_t spawned_ns;
     int64_t next_track_ns;
@@ -49,11 +50,11 @@ typedef struct pp_loop {
     uint64_t frames, frames_dropped;
     uint64_t tree_events; /* seen; the first ones are told */
 
-    bool stopping;
     pp_stop stop;
     const char *cause;
     int64_t stop_requested_ns;
     int64_t next_sweep_ns;
+    bool stopping;
     bool group_empty;
     bool finished; /* the verdict is queued */
     uint64_t verdict_seq;

@@ -168,10 +168,12 @@ static void take_window_frame(pp_loop *loop, int64_t now_ns) {
     int64_t scheduled_ns = due_ns(window);
     bool closing = scheduled_ns == window->end_ns;
     bool boundary = window->next == 0;
-    bool memory = boundary || closing || window->next % window->memory_every == 0;
+    bool memory = boundary || closing || window->next >= window->memory_due;
     pp_frame_kind kind = closing ? PP_FRAME_CLOSING : boundary ? PP_FRAME_BOUNDARY : PP_FRAME_TICK;
     bool taken = take_frame(loop, kind, scheduled_ns, window->untold + missed,
                             memory ? memory_budget_ns(window) : 0);
+    if (memory && taken)
+        window->memory_due = (window->next / window->memory_every + 1) * window->memory_every;
     window->frames += taken;
     window->missed += missed + !taken;
     window->untold = taken ? 0 : window->untold + missed + 1;

@@ -380,6 +380,37 @@ static void a_full_outbox_pauses_sampling_and_the_gap_is_counted(void **state) {
     pp__outbox_done(&loop.out);
 }
 
+/* proves: MET-3 */
+static void a_stall_delays_a_memory_pass_and_never_drops_it(void **state) {
+    fake_harness *h = *state;
+    pp_loop loop = { .os = &h->fake.os, .request.options.track = true, .next_track_ns = INT64_MAX };
+    loop.leader = fake_add(&h->fake, FAKE_LEADER, FAKE_SELF)->info.id;
+    pp_tree_init(&loop.tree, loop.os, loop.leader, NULL);
+    int64_t start_ns = h->fake.t_ns;
+    loop.window = (pp_window_plan){ .open = true,
+                                    .id = 1,
+                                    .start_ns = start_ns,
+                                    .end_ns = start_ns + 3 * S,
+                                    .interval_ns = 100 * MS,
+                                    .memory_every = 10 };
+    static const int due[] = { 0, 5, 12, 13, 20 }; /* nobody ran at 10 */
+    for (size_t i = 0; i < sizeof due / sizeof *due; i++) {
+        h->fake.t_ns = start_ns + due[i] * (100 * MS);
+        (void)pp__loop_sample(&loop, h->fake.t_ns);
+    }
+    assert_int_equal(pp__outbox_flush(&loop.out, loop.os, NULL), PP_OK);
+    fake_hear(h);
+    const char *read = "\"memory_pass\":true";
+    assert_int_equal(fake_lines(&h->frames, NULL, read), 3);
+    assert_int_equal(
+        fake_lines(&h->frames, time_text("scheduled_ns", start_ns + 1200 * MS), read), 1);
+    assert_int_equal(
+        fake_lines(&h->frames, time_text("scheduled_ns", start_ns + 2000 * MS), read), 1);
+    pp_tree_done(&loop.tree);
+    pp_frame_done(&loop.frame);
+    pp__outbox_done(&loop.out);
+}
+
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -401,6 +432,7 @@ int main(void) {
         T(an_escape_is_an_event_of_its_own),
         T(events_beyond_the_limit_are_counted_not_told),
         T(a_full_outbox_pauses_sampling_and_the_gap_is_counted),
+        T(a_stall_delays_a_memory_pass_and_never_drops_it),
     };
     return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
 }
