@@ -1,13 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- check.lua EVIDENCE DESIGN: does the measured difference agree with the designed one?
 -- Exit status 0 when it does, else 1.
-local core = require "pairperf.core"
-local json = require "pairperf.json"
-
 local evidence, design_file = ...
 
 local function read(path)
-  return assert(json.decode(assert(core.fs.read(path))))
+  return assert(pairperf.json.decode(assert(pairperf.fs.read(path))))
 end
 
 local function measured(report, name)
