@@ -135,6 +135,31 @@ end
 ---@field escapes integer[] times
 ---@field origin_ns integer
 
+local cache = {} -- frames by run directory: a session reports after every run
+
+local function stamp(path)
+  local entry = core.fs.stat(path)
+  return entry and ("%d %d"):format(entry.size, entry.mtime_ns) or ""
+end
+
+-- The frames of a run, read again only when its files have changed.
+local function read_frames(run_dir)
+  local first, second = run_dir .. "/samples.jsonl", run_dir .. "/samples.supervisor.jsonl"
+  local stamps = stamp(first) .. "\n" .. stamp(second)
+  if cache[run_dir] and cache[run_dir].stamps == stamps then
+    return cache[run_dir]
+  end
+  local state = { seq = -1, last = {}, total = {}, lives = {}, order = {}, points = {} }
+  for _, path in ipairs { first, second } do
+    local ok, err = add_file(state, path)
+    if not ok then
+      return nil, err
+    end
+  end
+  cache[run_dir] = { stamps = stamps, points = state.points, lives = state.order }
+  return cache[run_dir]
+end
+
 --- The pictures' data of one run; all lists are empty when it left no evidence.
 ---@param run_dir string
 ---@param summary table?
@@ -142,27 +167,24 @@ end
 ---@return pairperf.HtmlRun?
 ---@return pairperf.Error? err
 function M.read(run_dir, summary, scenario)
-  local state = { seq = -1, last = {}, total = {}, lives = {}, order = {}, points = {} }
-  local ok, err = add_file(state, run_dir .. "/samples.jsonl")
-  if ok then
-    ok, err = add_file(state, run_dir .. "/samples.supervisor.jsonl")
+  local frames, err = read_frames(run_dir)
+  if not frames then
+    return nil, err
   end
   local events, requests
-  if ok then
-    events, err = records.read_if_any(run_dir .. "/events.jsonl")
-  end
+  events, err = records.read_if_any(run_dir .. "/events.jsonl")
   if events then
     requests, err = run_requests.read(run_dir)
   end
-  if err and not (ok and events) then
+  if err then
     return nil, err
   end
   return {
-    points = state.points,
-    lives = state.order,
+    points = frames.points,
+    lives = frames.lives,
     requests = requests or {},
     escapes = escapes(events),
-    origin_ns = origin(summary, scenario, state.points),
+    origin_ns = origin(summary, scenario, frames.points),
   }
 end
 
