@@ -12,8 +12,6 @@ build=$(cd "${1:-$root/build/release}" && pwd)
 program=$build/pairperf-lua
 guarded=/usr/local/bin
 output=$root/build/demo/$(date -u +%Y%m%dT%H%M%SZ)
-hook="'$program' --run-hook '$root/scenarios/hooks/chat_loop.lua' -- --base-url-file endpoint.url"
-hook="$hook --model pairperf-demo --max-tokens 16 --delay 200ms"
 
 mkdir -p "${output%/*}"
 set -- \
@@ -22,7 +20,7 @@ set -- \
     --candidate "$build/demo/new/Demo.app" \
     --repetitions 5 --warmup 1s --duration 6s --interval 500ms --seed 3 \
     --ready file:endpoint.url \
-    --pre-sample-hook "$hook" \
+    --pre-sample-hook "lua:chat_loop --base-url-file endpoint.url --model pairperf-demo --max-tokens 16 --delay 200ms" \
     --output "$output"
 if [ -w "$guarded" ] || [ ! -e "$guarded" ]; then
     echo "demo: this user may write to $guarded, so the guarded system launcher could be changed;"
