@@ -92,17 +92,20 @@ Probe.__index = Probe
 
 local function start_probe(self)
   local run = self.run
-  return child.start({ run_dir = self.dir }, {
+  return child.start({ run_dir = self.dir, events = self.dir .. "/events.jsonl" }, {
     path = self.command.path,
     argv = self.command.argv,
     env = run:environment(),
     cwd = run.home,
     output = "null",
-    track = false,
+    track = true,
+    interval_s = 1,
     lifetime_s = run.session.values["ready-timeout"] + 60,
   })
 end
 
+---@return string? problem
+---@return boolean? halt nothing further may be launched
 function Probe:stop()
   local running = self.child
   self.child = nil
@@ -114,11 +117,11 @@ function Probe:stop()
 end
 
 function Probe:__call()
-  local err
   if not self.child then
-    self.child, err = start_probe(self)
-    if not self.child then
-      return nil, tostring(err)
+    local started, err, lost = start_probe(self)
+    self.child = started
+    if not started then
+      return nil, tostring(err), lost ~= nil
     end
   end
   local ending, exit = self.child:ended()
@@ -126,8 +129,8 @@ function Probe:__call()
     return nil, self.answer or "still running"
   end
   self.answer = ending
-  local problem = self:stop()
-  return not problem and exit and exit.code == 0 or nil, problem or ending
+  local problem, halt = self:stop()
+  return not problem and exit and exit.code == 0 or nil, problem or ending, halt
 end
 
 local function probe_of(ready, run)
@@ -152,21 +155,32 @@ local function not_ready(run, answer)
   }
 end
 
+-- Processes of a probe that are left, or may be: nothing further may be launched.
+local function doubt(ready, problem)
+  return { step = "ready", reason = ("probe '%s': %s"):format(ready.text, problem), halt = true }
+end
+
 local function poll(run, ready)
   local probe, last = probe_of(ready, run), nil
   local answer, err = waiting.wait(run.session.values["ready-timeout"], function(left_s)
     run.session.progress:tick("ready", left_s, run)
-    local met
-    met, last = probe()
+    local met, halt
+    met, last, halt = probe()
+    if halt then
+      return doubt(ready, last)
+    end
     return met and { answer = last } or run:trouble()
   end, { every_s = POLL_S })
   if getmetatable(probe) == Probe then
-    probe:stop()
+    local problem, halt = probe:stop()
+    if halt then
+      return nil, doubt(ready, problem), true
+    end
   end
   if err and err.code == "timeout" then
     return nil, not_ready(run, last)
   elseif not answer or answer.reason then
-    return nil, answer or err
+    return nil, answer or err, answer and answer.halt
   end
   return answer
 end
@@ -188,15 +202,16 @@ end
 ---@param run pairperf.Run
 ---@return {how: string, waited_ns: integer?, answer: string?}? ready
 ---@return table|pairperf.Error? problem
+---@return boolean? halt nothing further may be launched
 function M.await(run)
   local ready = run.scenario.ready
   if not ready then
     return { how = "none" }
   end
   local is_script = type(ready) == "function"
-  local answer, problem = (is_script and ask_script or poll)(run, ready)
+  local answer, problem, halt = (is_script and ask_script or poll)(run, ready)
   if not answer then
-    return nil, problem
+    return nil, problem, halt
   end
   local waited_ns = core.clock.now() - run.app.began_ns
   return {

@@ -236,9 +236,9 @@ function Run:become_ready()
   if self.scenario.ready then
     self.session.progress:phase "waiting until ready"
   end
-  local ready, problem = readiness.await(self)
+  local ready, problem, halt = readiness.await(self)
   if not ready then
-    return nil, problem
+    return nil, problem, halt
   end
   self.events:add("ready", ready)
   return true

@@ -348,6 +348,31 @@ describe("readiness", function()
     assert.matches("ended by itself .* exit status 3", done.failure.reason)
   end)
 
+  -- proves: GRP-9, PLAN-3
+  for _, verdict in ipairs { "left_running", "unverified" } do
+    it("by a command whose end is " .. verdict .. " launches nothing further", function()
+      host.commands["/probe"] = { exit_after_s = 0.2, verdict = { verdict = verdict } }
+      local command = { path = "/probe", argv = { "/probe" } }
+      session.scenarios.busy.ready = { how = "cmd", argument = command, text = "cmd:/probe" }
+      local done = execute()
+      assert.equal("ready", done.failure.step)
+      assert.matches("probe 'cmd:/probe': .*" .. verdict:match "^%l+", done.failure.reason)
+      assert.is_truthy(done.halt)
+      assert.equal(2, #host.spawned)
+      assert.is_true(host.spawned[2].spec.track)
+      assert.equal("/out/busy/run-01/ready/events.jsonl", host.spawned[2].place.events)
+    end)
+  end
+
+  it("by a command that is still running at the end is ended, and its doubt counts", function()
+    host.commands["/probe"] = { verdict = { verdict = "unverified" } }
+    local command = { path = "/probe", argv = { "/probe" } }
+    session.scenarios.busy.ready = { how = "cmd", argument = command, text = "cmd:/probe" }
+    local done = execute()
+    assert.matches("cleanup unverified", done.failure.reason)
+    assert.is_truthy(done.halt)
+  end)
+
   it("may be a script's function", function()
     session.scenarios.busy.ready = function(view)
       return view:poll("three looks", { timeout_s = 5 }, function()
