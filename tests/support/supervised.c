@@ -45,6 +45,7 @@ int sv_set_up(void **state) {
     supervised *sv = calloc(1, sizeof *sv);
     pp_error error;
 
+    *state = sv;
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     memcpy(sv->dir, "/tmp/pairperf-sv-XXXXXX", 24);
     if (!mkdtemp(sv->dir))
@@ -61,7 +62,6 @@ int sv_set_up(void **state) {
                                     .output_cap_bytes = 65536,
                                     .track = true,
                                     .interval_ns = SV_S };
-    *state = sv;
     if (pp_supervisor_start(&options, &sv->supervisor, &error) == PP_OK)
         return 0;
     print_error("start: %s: %s\n", error.op, error.detail);
