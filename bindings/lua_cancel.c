@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A script stuck in a loop is interrupted by a count hook, never by the signal handler itself: Lua
- * is only entered between two of its instructions. Coroutines inherit the hook when created. */
+ * is only entered between two of its instructions. Coroutines inherit the hook when created. The
+ * same hook calls what watches a script, which may end it by an error. */
 #include "ppl.h"
 
 #include "pairperf/cancel.h"
 
 enum { INSTRUCTIONS = 10000 };
 
-static bool shielded; /* cleaning up: the request stays, nobody is interrupted */
+static const char watch_key; /* its address is the registry's key of the watching function */
+static bool shielded;        /* cleaning up: the request stays, nobody is interrupted */
 
 bool ppl_cancelled(pp_error *ret_err) {
     pp_cancel cancel;
@@ -22,6 +24,16 @@ static void interrupt(lua_State *L, lua_Debug *debug) {
     pp_error err;
     if (ppl_cancelled(&err))
         ppl_raise(L, &err);
+    if (!shielded && lua_rawgetp(L, LUA_REGISTRYINDEX, &watch_key) == LUA_TFUNCTION)
+        lua_call(L, 0, 0);
+}
+
+static int l_cancel_watch(lua_State *L) {
+    if (!lua_isnil(L, 1))
+        luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &watch_key);
+    return 0;
 }
 
 static int l_cancel_install(lua_State *L) {
@@ -59,6 +71,7 @@ int ppl_open_cancel(lua_State *L) {
         { "install", l_cancel_install },
         { "requested", l_cancel_requested },
         { "shield", l_cancel_shield },
+        { "watch", l_cancel_watch },
         { NULL, NULL },
     };
     luaL_newlib(L, functions);

@@ -155,6 +155,10 @@ local function not_ready(run, answer)
   }
 end
 
+local function waited_s(began_ns)
+  return (core.clock.now() - began_ns) / 1e9
+end
+
 -- Processes of a probe that are left, or may be: nothing further may be launched.
 local function doubt(ready, problem)
   return { step = "ready", reason = ("probe '%s': %s"):format(ready.text, problem), halt = true }
@@ -185,13 +189,43 @@ local function poll(run, ready)
   return answer
 end
 
+local function script_late(began_ns, answer)
+  local reason = "not ready: the script's function ended after %.1f s; its answer: %s"
+  return {
+    step = "ready",
+    reason = reason:format(waited_s(began_ns), tostring(answer or "none")),
+  }
+end
+
+-- Asked while a script's function runs: its time is over, or the run cannot go on.
+local function script_trouble(run, began_ns)
+  local limit_s, now_s = run.session.values["ready-timeout"], waited_s(began_ns)
+  if now_s > limit_s then
+    local reason = "not ready: the script's function was ended after %.1f s (--ready-timeout %s)"
+    return { step = "ready", reason = reason:format(now_s, units.format_seconds(limit_s)) }
+  end
+  core.supervisor.pump(0)
+  return run:trouble()
+end
+
 -- A scenario's function: true (or an answer) is ready; false or nil, reason is not.
 local function ask_script(run, ready)
-  local ok, answer, reason = waiting.exposed(ready, run_view.new(run))
-  if ok and answer then
+  local began_ns = core.clock.now()
+  local looked_ns = began_ns
+  local function check_script()
+    local now_ns = core.clock.now()
+    if now_ns - looked_ns < POLL_S * 1e9 then
+      return nil
+    end
+    looked_ns = now_ns
+    local problem = script_trouble(run, began_ns)
+    return problem and run_view.stop(problem)
+  end
+  local ok, answer, reason = waiting.watched(check_script, ready, run_view.new(run))
+  if ok and answer and waited_s(began_ns) <= run.session.values["ready-timeout"] then
     return { answer = tostring(answer) }
   elseif ok then
-    return nil, not_ready(run, reason and tostring(reason))
+    return nil, script_late(began_ns, answer and "ready" or reason)
   elseif run_view.is_stop(answer) then
     return nil, answer.problem
   end

@@ -27,6 +27,11 @@ function M.is_stop(value)
   return getmetatable(value) == Stop
 end
 
+--- What ends a script because of a problem of its run.
+function M.stop(problem)
+  return setmetatable({ problem = problem }, Stop)
+end
+
 ---@param run pairperf.Run
 ---@return pairperf.RunView
 function M.new(run)
@@ -50,7 +55,7 @@ local function watch(view, seconds, every_s, condition)
     run.session.progress:tick("ready", left_s, run)
     local met = condition()
     local trouble = not met and run:trouble()
-    return met or (trouble and setmetatable({ problem = trouble }, Stop)) or nil
+    return met or (trouble and M.stop(trouble)) or nil
   end, { every_s = every_s or 0.1 })
   if M.is_stop(answer) then
     error(answer, 0)

@@ -3,7 +3,6 @@
 --- process goes on serving the others and sees a cancellation.
 local child = require "pairperf.child"
 local core = require "pairperf.core"
-local errors = require "pairperf.error"
 local waiting = require "pairperf.waiting"
 
 local M = {}
@@ -47,7 +46,7 @@ local function run(command, dir)
   local _, exit = started:ended()
   started:stop { first = "group", grace_s = 1 }
   started:close()
-  if errors.is_cancelled(err) then
+  if err and err.code ~= "timeout" then
     error(err, 0)
   end
   return exit

@@ -5,6 +5,7 @@ local core = require "pairperf.core"
 local embedded = require "pairperf.embedded"
 local errors = require "pairperf.error"
 local nearest = require "pairperf.nearest"
+local run_view = require "pairperf.run_view"
 
 local M = {}
 
@@ -75,9 +76,13 @@ function M.find(word)
   return { path = word, source = source, chunk = "@" .. word, absolute = absolute }
 end
 
--- A cancellation goes through a script's pcall: a script cannot swallow it.
+-- A cancellation, and what ends a run, go through a script's pcall: a script cannot swallow them.
+local function ends_script(err)
+  return errors.is_cancelled(err) or run_view.is_stop(err)
+end
+
 local function pass_on(ok, err, ...)
-  if not ok and errors.is_cancelled(err) then
+  if not ok and ends_script(err) then
     error(err, 0)
   end
   return ok, err, ...
@@ -89,7 +94,7 @@ end
 
 local function guarded_xpcall(f, handler, ...)
   return pass_on(xpcall(f, function(err)
-    return errors.is_cancelled(err) and err or handler(err)
+    return ends_script(err) and err or handler(err)
   end, ...))
 end
 

@@ -20,6 +20,8 @@ local function elapsed_s(since_ns)
   return (core.clock.now() - since_ns) / NS
 end
 
+local look -- what may end the script that runs now
+
 ---@class pairperf.WaitOptions
 ---@field teardown boolean? a cancellation does not end this wait
 ---@field every_s number? least time between two checks
@@ -29,7 +31,7 @@ end
 ---@param check fun(left_s: number): any nil = go on waiting
 ---@param options pairperf.WaitOptions?
 ---@return any answer
----@return pairperf.Error? err codes: timeout, cancelled, or the pump's
+---@return pairperf.Error? err codes: timeout, cancelled, or the pump's; or what ends a script
 function M.wait(seconds, check, options)
   options = options or {}
   local began_ns = core.clock.now()
@@ -39,9 +41,9 @@ function M.wait(seconds, check, options)
     if answer ~= nil then
       return answer
     end
-    local cancelled = not options.teardown and M.cancelled()
-    if cancelled then
-      return nil, cancelled
+    local ended = not options.teardown and (M.cancelled() or look and look())
+    if ended then
+      return nil, ended
     elseif left_s <= 0 then
       return errors.fail("timeout", "wait", ("after %.3g s"):format(seconds))
     end
@@ -91,6 +93,25 @@ function M.exposed(f, ...)
     shield(true)
     return table.unpack(results, 1, results.n)
   end, M.caught, ...)
+end
+
+--- As `exposed`, but `check` is asked all the while, also where the script never waits; what it
+--- answers is raised through the script.
+---@param check fun(): any nil = the script may go on
+---@return boolean ok
+---@return any ... results, or the error
+function M.watched(check, f, ...)
+  look = check
+  core.cancel.watch(function()
+    local answer = check()
+    if answer then
+      error(answer, 0)
+    end
+  end)
+  local results = table.pack(M.exposed(f, ...))
+  core.cancel.watch(nil)
+  look = nil
+  return table.unpack(results, 1, results.n)
 end
 
 --- Calls a shutdown so that no signal interrupts it, also when a script asks for it.

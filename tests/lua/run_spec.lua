@@ -393,6 +393,31 @@ describe("readiness", function()
     assert.is_nil(done.script_error)
   end)
 
+  it("of a script that waits longer than --ready-timeout is ended by it", function()
+    session.scenarios.busy.ready = function(view)
+      pcall(view.poll, view, "never", { timeout_s = 500 }, function() end)
+      return true
+    end
+    local done = execute()
+    assert.equal("ready", done.failure.step)
+    assert.is_nil(done.script_error)
+    assert.is_true(host.now_ns < 65 * 1000000000)
+    assert.is_nil(host.watch)
+  end)
+
+  it("of a script that never waits is watched all the while", function()
+    session.scenarios.busy.ready = function()
+      while true do
+        host.now_ns = host.now_ns + 1000000000
+        host.watch()
+      end
+    end
+    local done = execute()
+    assert.matches("was ended after 6%d%.%d s %(%-%-ready%-timeout 60 s%)", done.failure.reason)
+    host.commands["/app"] = { exit_after_s = 5 }
+    assert.matches("ended by itself after 5", execute().failure.reason)
+  end)
+
   it("leaves a script at once when the application exits", function()
     host.commands["/app"] = { exit_after_s = 0.5 }
     local after = false

@@ -213,6 +213,9 @@ end
 local function cancel_of(host)
   return {
     install = function() end,
+    watch = function(f)
+      host.watch = f
+    end,
     shield = function(on)
       host.shield = on
     end,
