@@ -6,6 +6,7 @@ local core = require "pairperf.core"
 local errors = require "pairperf.error"
 local guarding = require "pairperf.guarding"
 local preflight_compare = require "pairperf.preflight_compare"
+local preflight_environment = require "pairperf.preflight_environment"
 local readiness = require "pairperf.readiness"
 local units = require "pairperf.units"
 local variants = require "pairperf.variants"
@@ -25,6 +26,7 @@ local M = {}
 ---@field names string[] variants in use
 ---@field output string absolute
 ---@field findings pairperf.Finding[]
+---@field context_text string? content of --context-file
 
 local function add(draft, level, text, ways)
   draft.findings[#draft.findings + 1] = { level = level, text = tostring(text), ways = ways }
@@ -271,7 +273,7 @@ local function check_disk(draft)
 end
 
 local function check_files(draft)
-  for _, option in ipairs { "context-file", "baseline-archive", "candidate-archive" } do
+  for _, option in ipairs { "baseline-archive", "candidate-archive" } do
     local path = draft.values[option]
     local entry = path and core.fs.stat(path)
     if path and (not entry or entry.type ~= "file") then
@@ -280,22 +282,25 @@ local function check_files(draft)
   end
 end
 
-local function check_environment(draft)
-  for _, name in ipairs(draft.names) do
-    local variant = draft.variants[name]
-    local ok, err = true, nil
-    if variant then
-      ok, err = core.sandbox.environment {
-        home = draft.output,
-        set = variant.env_set,
-        pass = variant.env_pass,
-        extra = draft.hook_env,
-      }
-    end
-    if not ok then
-      add(draft, "refused", ("environment of the %s: %s"):format(name, errors.reason(err)))
-    end
+local CONTEXT_BYTES <const> = 1 << 20
+
+local function check_context(draft)
+  local path = draft.values["context-file"]
+  if not path then
+    return
   end
+  local text, err = core.fs.read(path, CONTEXT_BYTES)
+  draft.context_text = text
+  if not text then
+    local too_long = err.code == "nomem" and "it is longer than 1 MiB" or errors.reason(err)
+    add(draft, "refused", ("option '--context-file': '%s': %s"):format(path, too_long))
+  end
+end
+
+local function check_environment(draft)
+  preflight_environment.examine(draft, function(level, text)
+    add(draft, level, text)
+  end)
 end
 
 local function check_reduced(draft)
@@ -325,6 +330,7 @@ local CHECKS = {
   check_template,
   check_dotdirs,
   check_files,
+  check_context,
   check_environment,
   check_guard,
   check_socket_room,

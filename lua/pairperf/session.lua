@@ -74,12 +74,9 @@ local function excluded(draft)
   return names
 end
 
-local function context(values)
-  local text = values.context
-  if values["context-file"] then
-    text = (text and text .. "\n" or "") .. (core.fs.read(values["context-file"], 1 << 20) or "")
-  end
-  return text or core.json.null
+local function context(draft)
+  local given, read = draft.values.context, draft.context_text
+  return given and read and given .. "\n" .. read or given or read or core.json.null
 end
 
 local function plan_comparison(draft, excludes)
@@ -144,7 +141,7 @@ function M.plan_table(draft, command_line)
     guard_paths = array(draft.guard_paths),
     template = draft.template or core.json.null,
     link_dotdirs = array(values["link-dotdir"] or {}),
-    context = context(values),
+    context = context(draft),
     warnings = array(preflight.texts(draft, "warning")),
     runs = array(draft.runs),
   }

@@ -107,6 +107,35 @@ describe("preflight", function()
   )
 
   -- proves: RUN-1
+  -- proves: CLI-4
+  it("refuses a context file that is missing, unreadable or longer than its limit", function()
+    local option = "option '%-%-context%-file': '/context': "
+    assert.matches(option .. ".*ENOENT", only_refusal(examine(with("--context-file", "/context"))))
+    host.files["/context"] = ("x"):rep((1 << 20) + 1)
+    local text = only_refusal(examine(with("--context-file", "/context")))
+    assert.matches(option .. "it is longer than 1 MiB", text)
+    host.files["/context"] = "why"
+    local planned = examine(with("--context-file", "/context"))
+    assert.is_false(preflight.refused(planned))
+    assert.equal("why", planned.context_text)
+  end)
+
+  -- proves: HOOK-2
+  it("refuses to overwrite what hooks are told", function()
+    local planned = examine(with("--hook-env", "PAIR_PERF_APP_PID=1", "--hook-env", "MINE=1"))
+    assert.matches("'%-%-hook%-env': PAIR_PERF_APP_PID", only_refusal(planned))
+  end)
+
+  it("warns of a passed variable that is not set and refuses the loader's", function()
+    local planned = examine(with("--pass-env", "PP_NOT_SET_ANYWHERE"))
+    assert.is_false(preflight.refused(planned))
+    local warnings = table.concat(preflight.texts(planned, "warning"), "|")
+    assert.matches("'%-%-pass%-env': PP_NOT_SET_ANYWHERE is not set", warnings)
+    assert.matches("LD_PRELOAD", only_refusal(examine(with("--pass-env", "LD_PRELOAD"))))
+    local text = only_refusal(examine(with("--pass-env", "DYLD_INSERT_LIBRARIES")))
+    assert.matches("DYLD_INSERT_LIBRARIES", text)
+  end)
+
   it("refuses readiness in no known form", function()
     for _, text in ipairs {
       "soon",

@@ -121,6 +121,20 @@ describe("a session", function()
     assert.equal(0, #executed)
   end)
 
+  it("keeps the context as it was read before the session", function()
+    host.files["/context"] = "from a file"
+    local planned = prepare("--context", "typed", "--context-file", "/context")
+    host.files["/context"] = nil
+    assert.equal(0, session.start(planned, {}))
+    for _, value in ipairs(host.texts) do
+      if value.schema == "pairperf-plan-1" then
+        assert.equal("typed\nfrom a file", value.context)
+        return
+      end
+    end
+    error "no plan"
+  end)
+
   -- proves: CLI-3
   it("with an existing output is refused", function()
     host.files["/tmp/out"] = { type = "directory" }

@@ -101,8 +101,14 @@ local function fs_of(host)
     end
     return true
   end
-  function fs.read(path)
-    return host.files[path]
+  function fs.read(path, max_bytes)
+    local bytes = host.files[path]
+    if type(bytes) ~= "string" then
+      return failure("sys", "open", path, bytes and "EISDIR" or "ENOENT")
+    elseif max_bytes and #bytes > max_bytes then
+      return failure("nomem", "read", path)
+    end
+    return bytes
   end
   function fs.getcwd()
     return "/cwd"
