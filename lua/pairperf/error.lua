@@ -48,6 +48,16 @@ function M.text(value)
   return value.op == "" and value.detail or value.op .. ": " .. value.detail
 end
 
+--- What a person reads of a value that was raised, whatever it is.
+---@return string
+function M.raised(value)
+  local meta = getmetatable(value)
+  if type(value) == "string" or type(meta) == "table" and meta.__tostring then
+    return M.text(value)
+  end
+  return "error value of type " .. type(value)
+end
+
 --- The same inside a sentence that names the step already: what it was about and why.
 ---@return string
 function M.reason(value)

@@ -14,7 +14,7 @@ local script = require "pairperf.script"
 local waiting = require "pairperf.waiting"
 
 local function complain(value, status)
-  io.stderr:write("pairperf-lua: ", errors.text(value), "\n")
+  io.stderr:write("pairperf-lua: ", errors.raised(value), "\n")
   return status
 end
 

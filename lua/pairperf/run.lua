@@ -433,8 +433,9 @@ local function note_raised(run, raised)
   if errors.is_cancelled(raised) then
     return note_cancelled(run)
   end
-  run.script_error = run.script_error or tostring(raised)
-  run:fail(run.step, "error in script or harness: " .. tostring(raised):match("^[^\n]*"), true)
+  local text = errors.raised(raised)
+  run.script_error = run.script_error or text
+  run:fail(run.step, "error in script or harness: " .. text:match "^[^\n]*", true)
 end
 
 local function shut_down(run)

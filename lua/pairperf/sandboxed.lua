@@ -127,6 +127,10 @@ end
 
 local Exit = {}
 
+function Exit.__tostring(value)
+  return ("the script called os.exit(%s)%s"):format(value.status, value.place)
+end
+
 --- The status that a script asked for with os.exit; nil for other errors.
 function M.exit_status(value)
   return getmetatable(value) == Exit and value.status or nil
@@ -135,7 +139,10 @@ end
 --- As os.exit, through the script's <close> variables and the end of what it launched.
 function M.exit(code)
   local status = code == nil and 0 or code == true and 0 or code == false and 1 or code
-  error(setmetatable({ status = status }, Exit), 0)
+  local caller = debug.getinfo(2, "Sl")
+  local place = caller and caller.currentline > 0 and " at %s:%d" or ""
+  place = place:format(caller and caller.short_src, caller and caller.currentline)
+  error(setmetatable({ status = status, place = place }, Exit), 0)
 end
 
 --- Puts these forms into the standard tables; a script cannot change the locale either.

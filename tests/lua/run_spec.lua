@@ -445,6 +445,32 @@ describe("an error in a scenario's function", function()
   end)
 end)
 
+-- proves: REP-8
+describe("what a scenario's function raises", function()
+  it("is named by its type when it is no text", function()
+    session.scenarios.busy.ready = function()
+      error({ "mine" }, 0)
+    end
+    local done = execute()
+    assert.equal("error value of type table", done.script_error)
+    assert.matches("error in script or harness: error value of type table", done.failure.reason)
+  end)
+
+  it("speaks for itself when it is an error of ours", function()
+    session.scenarios.busy.ready = function()
+      error(require("pairperf.error").new("refused", "my step", "my reason"), 0)
+    end
+    assert.equal("my step: my reason", execute().script_error)
+  end)
+
+  it("is told with its line when it is os.exit", function()
+    local exit = require("pairperf.sandboxed").exit
+    local chunk = load("local exit = ...\nreturn function()\n  exit(0)\nend", "@mine.lua")
+    session.scenarios.busy.ready = chunk(exit)
+    assert.equal("the script called os.exit(0) at mine.lua:3", execute().script_error)
+  end)
+end)
+
 -- proves: CAN-1
 describe("a cancellation", function()
   for _, case in ipairs { { "warmup", 1 }, { "sampling", 4 } } do
