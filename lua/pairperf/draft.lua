@@ -147,6 +147,15 @@ local function schedule(draft)
   )
 end
 
+-- A relative path names what it names here, whatever the working directory of a later reader.
+local function guard_paths(given)
+  local paths = {}
+  for i, path in ipairs(given or {}) do
+    paths[i] = variants.absolute(path)
+  end
+  return guarding.paths(paths)
+end
+
 --- A draft from a suite and its parsed command line.
 ---@param suite pairperf.Suite
 ---@param parsed pairperf.Options
@@ -169,7 +178,7 @@ function M.new(suite, parsed, script)
     variants = {},
     findings = {},
     output = variants.absolute(values.output or default_output(suite)),
-    guard_paths = guarding.paths(values["guard-path"]),
+    guard_paths = guard_paths(values["guard-path"]),
     real_home = os.getenv "HOME",
     hook_env = variants.pairs_of(values["hook-env"]),
     diagnostic = diagnostic(scenarios),

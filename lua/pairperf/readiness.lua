@@ -27,7 +27,7 @@ local CHECK = {
     return port
   end,
   file = function(path)
-    return path ~= "" and path or nil, "needs a path relative to the run's home"
+    return path:match "^[^/].*" or nil, "needs a path relative to the run's home"
   end,
 }
 
@@ -139,8 +139,7 @@ local function probe_of(ready, run)
   elseif ready.how == "port" then
     return port_probe(ready.argument)
   elseif ready.how == "file" then
-    local path = ready.argument
-    return file_probe(path:sub(1, 1) == "/" and path or run.home .. "/" .. path)
+    return file_probe(run.home .. "/" .. ready.argument)
   end
   local dir = run.dir .. "/ready"
   assert(core.fs.mkdir_exclusive(dir))

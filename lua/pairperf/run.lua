@@ -80,6 +80,11 @@ function Run:guard_before()
   end
   self.before = before
   self.events:add("guard_before", { snapshots = before })
+  session.guard_first = session.guard_first or before
+  local changed = guarding.changes(session.guard_paths, session.guard_first, before)
+  if changed then
+    return nil, changed .. " since the session's first snapshot (nothing is restored)", true
+  end
   for _, path in ipairs(session.guard_paths) do
     local directory = not session.values["allow-system-launcher-write"] and guarding.writable(path)
     if directory then

@@ -28,6 +28,7 @@ local M = {}
 ---@field scenarios table<string, table> effective scenarios by name
 ---@field variants table<string, table>
 ---@field guard_paths string[]
+---@field guard_first table? the first run's snapshots, by path
 ---@field hook_env table<string, string>
 ---@field real_home string?
 ---@field log pairperf.Log

@@ -136,6 +136,13 @@ describe("preflight", function()
     assert.matches("DYLD_INSERT_LIBRARIES", text)
   end)
 
+  -- proves: RUN-1
+  it("refuses a readiness file outside the run's home", function()
+    local text = only_refusal(examine(with("--ready", "file:/tmp/ready")))
+    assert.matches("'file:/tmp/ready' needs a path relative to the run's home", text)
+    assert.is_false(preflight.refused(examine(with("--ready", "file:run/ready"))))
+  end)
+
   it("refuses readiness in no known form", function()
     for _, text in ipairs {
       "soon",
@@ -227,6 +234,11 @@ describe("the guard's finding", function()
   end)
 
   -- proves: GUARD-1
+  it("covers an added relative path by its absolute name", function()
+    local paths = examine(with("--guard-path", "bin/g")).guard_paths
+    assert.same({ "/usr/local/bin/nvpair", "/cwd/bin/g" }, paths)
+  end)
+
   it("covers the launcher always and added paths too", function()
     assert.same({ "/usr/local/bin/nvpair", "/g" }, examine(with("--guard-path", "/g")).guard_paths)
   end)

@@ -291,6 +291,19 @@ describe("the guard", function()
     assert.is_truthy(done.halt)
   end)
 
+  it("that finds a change between two runs launches nothing further", function()
+    assert.is_nil(execute().failure)
+    host.snapshots["/usr/local/bin/nvpair"] = function()
+      return { state = "file" }
+    end
+    host.files["/out/busy/run-01/home"] = nil
+    local done = execute()
+    assert.equal("guard_before", done.failure.step)
+    assert.matches("nvpair: state since the session's first snapshot", done.failure.reason)
+    assert.is_truthy(done.halt)
+    assert.equal(1, #host.spawned)
+  end)
+
   it("that cannot read launches nothing", function()
     host.snapshots["/usr/local/bin/nvpair"] = false
     local done = execute()
