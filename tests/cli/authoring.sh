@@ -40,4 +40,5 @@ sh ./command.sh >"$scratch/output" 2>&1
 status=$?
 point "the controller works as printed" status_is 0
 point "  to a proven end" said "echild"
+cd "$root" || exit 1 # whoever stays in the scratch directory is ended as a leftover
 finish
