@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Every file of a whole session with requests parses, and holds to the schema that it names.
-# proves: REP-1 REP-8 INF-4
+# proves: REP-1 INF-3
 # shellcheck source=tests/support/cli.sh
 . "$(dirname "$0")/../support/cli.sh"
 
