@@ -38,6 +38,34 @@ point "  with its status" reason "exit status 4"
 one app never --ready file:never --ready-timeout 300ms
 point "an application that never becomes ready fails" failed_at ready
 point "  with the last answer" reason "last answer: no file: ENOENT"
+
+script leaving <<'PROBE'
+setsid sleep 30 >/dev/null 2>&1 &
+PROBE
+start left --single --baseline "$scratch/app" --repetitions 2 "${quick[@]}" \
+    --ready "cmd:$scratch/leaving"
+point "a probe that leaves a process running fails the run" failed_at ready
+point "  said so" reason "probe 'cmd:.*left running: pid"
+point "  and the next run is skipped" in_run 02 skipped
+left_running | xargs -r kill -KILL
+
+cat >"$scratch/overview.lua" <<'LUA'
+return pairperf.scenario {
+  name = "overview",
+  summary = "waits for ever",
+  ready = function()
+    while true do
+    end
+  end,
+}
+LUA
+out=$scratch/out/endless
+"$lua" "$scratch/overview.lua" --output "$out" --authorize-launch --allow-system-launcher-write \
+    --single --baseline "$scratch/app" --repetitions 1 "${quick[@]}" --interval 50ms \
+    --ready-timeout 300ms >"$scratch/output" 2>&1
+point "a script that never says whether it is ready is ended by --ready-timeout" failed_at ready
+point "  with the time that it took" reason "was ended after 0.[3-9] s (--ready-timeout 300 ms)"
+point "  and nothing is left" nothing_runs
 one app says_yes --ready "cmd:/usr/bin/test -s ready"
 point "a command can tell readiness" status_is 0
 one app says_no --ready "cmd:/bin/false" --ready-timeout 300ms
