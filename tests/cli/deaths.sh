@@ -7,7 +7,7 @@
 # shellcheck source=tests/support/cli.sh
 . "$(dirname "$0")/../support/cli.sh"
 
-instants=${DEATHS:-5}
+instants=${DEATHS:-2}
 RANDOM=${DEATHS_SEED:-1}
 echo "# DEATHS=$instants DEATHS_SEED=${DEATHS_SEED:-1}"
 
