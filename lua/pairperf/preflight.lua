@@ -292,8 +292,8 @@ local function check_context(draft)
   local text, err = core.fs.read(path, CONTEXT_BYTES)
   draft.context_text = text
   if not text then
-    local too_long = err.code == "nomem" and "it is longer than 1 MiB" or errors.reason(err)
-    add(draft, "refused", ("option '--context-file': '%s': %s"):format(path, too_long))
+    local reason = err.code == "nomem" and "longer than 1 MiB" or "no readable file"
+    add(draft, "refused", ("option '--context-file': '%s' is %s"):format(path, reason))
   end
 end
 
