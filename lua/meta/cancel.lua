@@ -20,7 +20,8 @@ function cancel.requested() end
 ---@param on boolean
 function cancel.shield(on) end
 
---- Calls `f` every few thousand instructions unless shielded; its error ends what runs. nil: no more.
+--- Calls `f` every few thousand instructions unless shielded; its error ends what runs. nil ends
+--- the calls.
 ---@param f fun()?
 function cancel.watch(f) end
 

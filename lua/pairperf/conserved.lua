@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The conserved totals of one window, and when they may not pass for totals. A total that may
---- have lost what it should have kept is a partial figure: kept for diagnosis, named, never a value.
+--- have lost what it should have kept is a partial figure: named, kept for diagnosis, no value.
 local json = require "pairperf.json"
 
 local M = {}
@@ -60,9 +60,10 @@ end
 ---@field flags string[]
 ---@field error_ns? integer of the CPU total
 
---- CPU. Doubtful when less was conserved than was observed, or more was held up than clocks explain:
---- some member discards its children's times (SIGCHLD ignored shows as `lower_bound`, SA_NOCLDWAIT
---- shows nowhere else). A lower bound that is not below what was observed stays a value, flagged.
+--- CPU. Doubtful when less was conserved than was observed, or more was held up than clocks can
+--- explain: some member discards its children's times (SIGCHLD ignored shows as `lower_bound`,
+--- SA_NOCLDWAIT shows nowhere else). A lower bound that is not below what was observed stays a
+--- value, flagged.
 ---@param window table[] frames
 ---@param observed_ns integer? what was observed in the same window
 ---@return pairperf.Conserved
@@ -95,8 +96,7 @@ function M.writes(window)
     delta = bytes,
     reason = reason,
     flags = flags,
-    doubt = bytes
-        and (bytes < 0 and "counter_regressed" or seen.unreaped and "unreaped_at_edge")
+    doubt = bytes and (bytes < 0 and "counter_regressed" or seen.unreaped and "unreaped_at_edge")
       or nil,
   }
 end

@@ -402,10 +402,10 @@ static void a_stall_delays_a_memory_pass_and_never_drops_it(void **state) {
     fake_hear(h);
     const char *read = "\"memory_pass\":true";
     assert_int_equal(fake_lines(&h->frames, NULL, read), 3);
-    assert_int_equal(
-        fake_lines(&h->frames, time_text("scheduled_ns", start_ns + 1200 * MS), read), 1);
-    assert_int_equal(
-        fake_lines(&h->frames, time_text("scheduled_ns", start_ns + 2000 * MS), read), 1);
+    assert_int_equal(fake_lines(&h->frames, time_text("scheduled_ns", start_ns + 1200 * MS), read),
+                     1);
+    assert_int_equal(fake_lines(&h->frames, time_text("scheduled_ns", start_ns + 2000 * MS), read),
+                     1);
     pp_tree_done(&loop.tree);
     pp_frame_done(&loop.frame);
     pp__outbox_done(&loop.out);
