@@ -3,7 +3,6 @@
 
 option(PAIRPERF_WERROR "Treat compiler warnings as errors" ON)
 option(PAIRPERF_SANITIZE "Build with the address and undefined-behaviour sanitizers" OFF)
-option(PAIRPERF_MUTANTS "Build hand-made faults in, for tests/mutants: not for use" OFF)
 
 add_library(pp_flags INTERFACE)
 target_compile_features(pp_flags INTERFACE c_std_11)
@@ -26,10 +25,6 @@ else()
         target_compile_options(pp_flags INTERFACE $<$<CONFIG:Release>:-fstack-clash-protection>)
         target_link_options(pp_flags INTERFACE $<$<CONFIG:Release>:-Wl,-z,relro,-z,now>)
     endif()
-endif()
-
-if(PAIRPERF_MUTANTS)
-    target_compile_definitions(pp_flags INTERFACE PP_MUTANTS)
 endif()
 
 # Measurements are made with optimized code that a debugger and a profiler can still read.

@@ -6,25 +6,16 @@
  */
 #include "pairperf/stop.h"
 
-#include "mutant.h"
-
 static bool group_is_empty(const pp_stop_view *view) {
-    bool whole = view->group == PP_OK || PP_MUTANT_IS("short_list_is_whole");
-    bool certain = view->uncertain == 0 || PP_MUTANT_IS("uncertain_is_gone");
-
-    return whole && certain && view->members == 0;
+    return view->group == PP_OK && view->members == 0 && view->uncertain == 0;
 }
 
 static bool escapees_are_gone(const pp_stop_view *view) {
-    if (PP_MUTANT_IS("escape_forgotten"))
-        return true;
     return view->escapees == 0 && view->escapees_uncertain == 0;
 }
 
 /* Only the exited leader may be left, or nobody. */
 static bool group_is_over(const pp_stop_view *view) {
-    if (PP_MUTANT_IS("reap_first"))
-        return view->leader == PP_LEADER_EXITED;
     return view->leader != PP_LEADER_ALIVE && group_is_empty(view);
 }
 
@@ -33,11 +24,7 @@ void pp_stop_init(pp_stop *stop, const pp_stop_plan *plan, int64_t now_ns) {
 }
 
 void pp_stop_signalled(pp_stop *stop, pp_status status) {
-    if (status == PP_OK && stop->forced && PP_MUTANT_IS("trust_group_signal"))
-        stop->step = PP_STEP_ESCAPEES;
-    if (status == PP_E_DENIED && PP_MUTANT_IS("eperm_is_gone"))
-        stop->step = PP_STEP_ESCAPEES;
-    if (status == PP_OK || status == PP_E_VANISHED || PP_MUTANT_IS("refusal_is_no_evidence"))
+    if (status == PP_OK || status == PP_E_VANISHED)
         return;
     stop->signal_failed = true;
     stop->signal_status = status;
@@ -45,10 +32,7 @@ void pp_stop_signalled(pp_stop *stop, pp_status status) {
 
 /* Whatever was seen, nothing is verified without the pinned leader or after giving up. */
 static pp_stop_action finish(pp_stop *stop, pp_verdict verdict) {
-    bool lost = stop->leader_lost && !PP_MUTANT_IS("lost_leader_is_verified");
-    bool gave_up = stop->gave_up && !PP_MUTANT_IS("giving_up_is_verified");
-
-    stop->verdict = lost || gave_up ? PP_VERDICT_UNVERIFIED : verdict;
+    stop->verdict = stop->leader_lost || stop->gave_up ? PP_VERDICT_UNVERIFIED : verdict;
     stop->step = PP_STEP_DONE;
     return PP_STOP_FINISHED;
 }
@@ -57,7 +41,7 @@ static pp_stop_action begin(pp_stop *stop, const pp_stop_view *view) {
     stop->step = PP_STEP_GRACE;
     if (view->leader == PP_LEADER_LOST || group_is_over(view))
         return PP_STOP_WAIT; /* nobody that may be signalled; the next step decides */
-    if (stop->plan.group_first || PP_MUTANT_IS("term_to_the_group"))
+    if (stop->plan.group_first)
         return PP_STOP_TERM_GROUP;
     return view->leader == PP_LEADER_ALIVE ? PP_STOP_TERM_LEADER : PP_STOP_WAIT;
 }
@@ -86,7 +70,7 @@ static pp_stop_action grace(pp_stop *stop, const pp_stop_view *view) {
         stop->step = PP_STEP_REAP;
         return PP_STOP_WAIT;
     }
-    if (view->now_ns < stop->deadline_ns && !PP_MUTANT_IS("no_grace"))
+    if (view->now_ns < stop->deadline_ns)
         return PP_STOP_WAIT;
     stop->forced = true;
     stop->step = PP_STEP_VERIFY;
@@ -99,7 +83,7 @@ static pp_stop_action verify(pp_stop *stop, const pp_stop_view *view) {
         stop->step = PP_STEP_REAP;
         return PP_STOP_WAIT;
     }
-    if (view->now_ns < stop->deadline_ns || PP_MUTANT_IS("verify_for_ever"))
+    if (view->now_ns < stop->deadline_ns)
         return PP_STOP_WAIT;
     stop->gave_up = true;
     stop->step = PP_STEP_REAP;
@@ -110,7 +94,7 @@ static pp_stop_action verify(pp_stop *stop, const pp_stop_view *view) {
 static pp_stop_action escapees(pp_stop *stop, const pp_stop_view *view) {
     if (view->childless || escapees_are_gone(view))
         return finish(stop, view->childless ? PP_VERDICT_ECHILD : PP_VERDICT_GROUP_EMPTY);
-    if (stop->plan.reap_escapees || PP_MUTANT_IS("sweep_unasked")) {
+    if (stop->plan.reap_escapees) {
         if (!stop->escapees_killed) {
             stop->escapees_killed = true;
             stop->deadline_ns = view->now_ns + stop->plan.verify_ns;

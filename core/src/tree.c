@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mutant.h"
 #include "resize.h"
 #include "tree_private.h"
 
@@ -88,8 +87,7 @@ void pp__tree_end(pp_tree *tree, size_t index, const pp_exit *exit, bool final) 
                                    .exit = exit ? *exit : (pp_exit){ 0 },
                                    .final = final,
                                    .usage = member->usage };
-    if (member->leader && !PP_MUTANT_IS("gone_leader_still_pins"))
-        tree->leader_gone = true;
+    tree->leader_gone = tree->leader_gone || member->leader;
     tree->os->forget(tree->os->ctx, member->info.id);
     memmove(member, member + 1, (tree->count - index - 1) * sizeof *member);
     tree->count--;
@@ -118,8 +116,6 @@ void pp__tree_place(pp_tree *tree, pp_tree_member *member) {
 
     member->expected = is_expected(tree, info->exe);
     tree->lower_bound = tree->lower_bound || info->sigchld_ignored;
-    if (PP_MUTANT_IS("escape_not_recorded"))
-        return;
     if (!outside || member->escaped || pp_proc_id_equal(info->id, tree->leader))
         return;
     member->escaped = true;
@@ -131,8 +127,6 @@ void pp__tree_place(pp_tree *tree, pp_tree_member *member) {
 }
 
 static void book(pp_tree *tree, const pp_exit *exit, pp_reading write_bytes) {
-    if (PP_MUTANT_IS("reaped_is_not_booked"))
-        return;
     if (exit->cpu_ns.known)
         tree->reaped_cpu_ns += exit->cpu_ns.value;
     else
@@ -150,8 +144,7 @@ static ptrdiff_t find_or_add(pp_tree *tree, pp_proc_id id) {
     pp_proc_info info = { .id = id };
     pp_error ignored;
 
-    if (index >= 0 &&
-        (pp_proc_id_equal(tree->members[index].info.id, id) || PP_MUTANT_IS("number_is_identity")))
+    if (index >= 0 && pp_proc_id_equal(tree->members[index].info.id, id))
         return index;
     if (index >= 0) {
         const pp_proc_info old = tree->members[index].info;
@@ -192,14 +185,11 @@ void pp_tree_outside_count(const pp_tree *tree, pp_tree_outside *ret_outside) {
         const pp_tree_member *member = &tree->members[i];
         if (member->leader || member->info.phase == PP_PHASE_ZOMBIE)
             continue;
-        if (!member->seen && PP_MUTANT_IS("unseen_is_gone"))
-            continue;
         if (!member->seen) { /* it may have left the group since it was last read */
             ret_outside->uncertain++;
             continue;
         }
-        if (member->info.pgid == tree->leader.pid && !member->escaped &&
-            (!tree->leader_gone || PP_MUTANT_IS("group_of_a_gone_leader")))
+        if (member->info.pgid == tree->leader.pid && !member->escaped && !tree->leader_gone)
             continue; /* the group's own verification covers it */
         ret_outside->alive++;
         if (member->expected)

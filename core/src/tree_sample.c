@@ -8,7 +8,6 @@
  */
 #include <stdlib.h>
 
-#include "mutant.h"
 #include "tree_private.h"
 
 /* Candidates in the order of discovery, each pid once. */
@@ -59,7 +58,7 @@ static bool still_stands(walk *w, size_t index) {
 
     if (status != PP_OK && status != PP_E_VANISHED && status != PP_E_STALE)
         note_enumeration(w, status);
-    return status == PP_OK || PP_MUTANT_IS("parent_by_number");
+    return status == PP_OK;
 }
 
 /* A number from a list may belong to a stranger by now, and so may its parent's: it is ours only
@@ -91,7 +90,7 @@ static void push_children(walk *w, int32_t pid) {
 
     if (status == PP_OK)
         push_list(w, &children);
-    else if (status != PP_E_VANISHED && !PP_MUTANT_IS("short_children_are_all"))
+    else if (status != PP_E_VANISHED)
         note_enumeration(w, PP_E_ENUMERATION);
     pp_pid_list_done(&children);
 }
@@ -194,7 +193,7 @@ static void discover(walk *w) {
 }
 
 static pp_usage unreadable(pp_status why) {
-    pp_reading missing = PP_MUTANT_IS("failed_read_is_zero") ? pp_known(0) : pp_missing(why);
+    pp_reading missing = pp_missing(why);
 
     return (pp_usage){ .cpu_ns = missing,
                        .child_cpu_ns = missing,
@@ -274,7 +273,7 @@ static void drop_waited_for(walk *w) {
     for (size_t i = 0; i < w->frame->proc_count && w->reread.count > 0; i++) {
         pp_frame_proc *proc = &w->frame->procs[i];
         pp_proc_info info;
-        if (!is_listed(&w->reread, proc->info.ppid) || PP_MUTANT_IS("child_counts_twice"))
+        if (!is_listed(&w->reread, proc->info.ppid))
             continue;
         pp_status status = os->inspect(os->ctx, proc->info.id, &info, NULL);
         if (status != PP_E_VANISHED && status != PP_E_STALE)
@@ -310,7 +309,7 @@ static uint64_t hold_up(pp_reading *total, uint64_t *floor) {
 
     if (!total->known)
         return 0;
-    if (total->value < *floor && !PP_MUTANT_IS("no_clamp")) {
+    if (total->value < *floor) {
         lifted = *floor - total->value;
         total->value = *floor;
     }

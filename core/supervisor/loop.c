@@ -4,7 +4,6 @@
  * harness, a started tree is ended, looked for, and told of before this returns.
  */
 #include "loop_private.h"
-#include "mutant.h"
 
 #define FOREVER INT64_MAX
 
@@ -16,13 +15,13 @@ static const pp_stop_plan death_plan = { .group_first = true,
 static void end_because(pp_loop *loop, const char *cause) {
     pp_stop_plan plan = death_plan;
 
-    plan.reap_escapees = loop->os->adopts && !PP_MUTANT_IS("escapees_outlive_harness");
+    plan.reap_escapees = loop->os->adopts;
     pp__loop_begin_stop(loop, &plan, cause);
 }
 
 static void harness_is_gone(pp_loop *loop) {
     loop->harness_gone = true;
-    if (loop->spawned && !loop->finished && !PP_MUTANT_IS("orphaned_tree"))
+    if (loop->spawned && !loop->finished)
         end_because(loop, "harness_gone");
 }
 
@@ -58,7 +57,7 @@ static int64_t turn(pp_loop *loop) {
     pp__loop_observe(loop);
     int64_t now_ns = pp__loop_now(loop);
     if (latest_end_ns > 0 && !loop->stopping) {
-        if (now_ns >= latest_end_ns && !PP_MUTANT_IS("no_latest_end"))
+        if (now_ns >= latest_end_ns)
             end_because(loop, "latest_end");
         deadline = latest_end_ns;
     }
@@ -97,7 +96,7 @@ static pp_status run(pp_loop *loop, pp_error *reterr) {
     while (!is_over(loop)) {
         pp_events events = { 0 };
         int64_t deadline = turn(loop);
-        if (!flush(loop) && !PP_MUTANT_IS("death_noticed_later"))
+        if (!flush(loop))
             continue; /* the end of the tree has to begin now */
         if (is_over(loop))
             break;
@@ -113,8 +112,6 @@ static pp_status run(pp_loop *loop, pp_error *reterr) {
                 return status;
         }
     }
-    if (loop->harness_gone && PP_MUTANT_IS("drop_unacked"))
-        return PP_OK;
     if (loop->harness_gone && loop->out.count > 0)
         return pp__outbox_save(&loop->out, os, reterr);
     return PP_OK;

@@ -7,7 +7,6 @@
 #include <signal.h>
 
 #include "loop_private.h"
-#include "mutant.h"
 
 /* Between looks: at the group, at first and when it takes long; at what hops away. */
 #define STOP_POLL_NS 10000000LL
@@ -47,14 +46,7 @@ static void confirm(pp_loop *loop, int32_t pid, pp_stop_view *view) {
 
     if (pid == loop->leader.pid && loop->leader_state == PP_LEADER_EXITED)
         return;
-    if (PP_MUTANT_IS("no_second_read"))
-        return;
-    pp_status status = os->identify(os->ctx, pid, &info, &error);
-    if (status == PP_E_VANISHED && PP_MUTANT_IS("vanished_is_gone"))
-        return;
-    if (info.phase == PP_PHASE_ZOMBIE && PP_MUTANT_IS("zombie_is_gone"))
-        return;
-    if (status != PP_OK)
+    if (os->identify(os->ctx, pid, &info, &error) != PP_OK)
         view->uncertain++;
     else if (info.pgid == loop->leader.pid)
         view->members++;
@@ -80,8 +72,6 @@ static bool ask_for_children(pp_loop *loop, pp_stop_view *view) {
     pp_status status = loop->os->no_children_left(loop->os->ctx, NULL);
 
     view->childless = status == PP_OK;
-    if (PP_MUTANT_IS("kernel_not_asked"))
-        return false;
     if (view->childless || status == PP_E_UNSUPPORTED ||
         view->escapees + view->escapees_uncertain > 0)
         return false;
@@ -101,8 +91,7 @@ static bool look_once(pp_loop *loop, pp_stop_view *view) {
     view->escapees = outside.alive;
     view->escapees_expected = outside.expected;
     view->escapees_uncertain = outside.uncertain + (discovery == PP_OK ? 0 : 1);
-    bool pinned = loop->leader_state != PP_LEADER_REAPED && !PP_MUTANT_IS("any_child_while_pinned");
-    return !pinned && ask_for_children(loop, view);
+    return loop->leader_state == PP_LEADER_REAPED && ask_for_children(loop, view);
 }
 
 static void look(pp_loop *loop, pp_stop_view *view) {
@@ -165,8 +154,6 @@ static void sweep(pp_loop *loop) {
     if (now_ns < loop->next_sweep_ns)
         return;
     loop->next_sweep_ns = now_ns + SWEEP_POLL_NS;
-    if (PP_MUTANT_IS("group_signal_after_reap"))
-        signal_group(loop, SIGKILL);
     kill_members(loop, true, false);
 }
 
@@ -178,7 +165,7 @@ static void reap_leader(pp_loop *loop) {
     pp__loop_drain(loop);
     pp__loop_tell_output(loop);
     pp_status status = pp_tree_reap(&loop->tree, loop->leader, &exit, &error);
-    if (status == PP_E_VANISHED || (status != PP_OK && PP_MUTANT_IS("trouble_is_loss")))
+    if (status == PP_E_VANISHED)
         pp__loop_lose_leader(loop, &error);
     if (status != PP_OK)
         return;
@@ -225,10 +212,7 @@ static bool act(pp_loop *loop, pp_stop_action action) {
         signal_group(loop, SIGTERM);
         return true;
     case PP_STOP_KILL_GROUP:
-        if (PP_MUTANT_IS("kill_leader_only"))
-            signal_leader(loop, SIGKILL);
-        else
-            signal_group(loop, SIGKILL);
+        signal_group(loop, SIGKILL);
         return true;
     case PP_STOP_KILL_RECORDED:
         kill_members(loop, false, false);

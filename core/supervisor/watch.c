@@ -5,7 +5,6 @@
  * skipped ones are counted, not replayed.
  */
 #include "loop_private.h"
-#include "mutant.h"
 
 #define FIRST_TRACK_NS 50000000LL /* in the first second */
 #define LEAST_MEMORY_NS 250000000LL
@@ -49,8 +48,7 @@ static void reap_adopted(pp_loop *loop, int32_t pid) {
     pp_exit exit = { 0 };
     pp_error error = { 0 };
 
-    if (pid == loop->leader.pid && loop->leader_state != PP_LEADER_REAPED &&
-        !PP_MUTANT_IS("leader_reaped_with_the_rest"))
+    if (pid == loop->leader.pid && loop->leader_state != PP_LEADER_REAPED)
         return; /* pinned until its group is verified */
     if (os->identify(os->ctx, pid, &info, &error) == PP_OK)
         (void)pp_tree_reap(&loop->tree, info.id, &exit, &error);
@@ -78,7 +76,7 @@ static void put_live(pp_buffer *head, const pp_loop *loop) {
     pp_sum rss = { 0 };
 
     for (size_t i = 0; i < frame->proc_count; i++)
-        if (frame->procs[i].info.phase != PP_PHASE_ZOMBIE || PP_MUTANT_IS("zombie_rss_counts"))
+        if (frame->procs[i].info.phase != PP_PHASE_ZOMBIE)
             pp_sum_add(&rss, frame->procs[i].usage.rss_bytes);
     pp_put_i64(head, frame->t_ns);
     pp_put_u32(head, (uint32_t)frame->proc_count);
