@@ -14,7 +14,7 @@ export PP_TEST_SOURCE_DIR=$PWD
 export LUA_PATH="$PWD/lua/?.lua;$PWD/lua/?/init.lua;;"
 export LUA_CPATH="$build/lua/?.so;;"
 
-# Prints a command's output only when it fails.
+# Prints a command's output only when it fails, and what it skipped.
 check() {
     local output
     output=$(valgrind --quiet --error-exitcode=99 --leak-check=full \
@@ -25,6 +25,7 @@ check() {
         return 1
     fi
     echo "ok - $*"
+    sed -n 's/^\[  SKIPPED \] \(.*[^:]\)$/  skipped: \1/p' <<<"$output" | sort -u
 }
 
 if [ "${2-}" = --one ]; then

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- runs under valgrind
 --- One request against a scripted server: real sockets, real libcurl.
 local stub = dofile "tests/lua/support/stub_server.lua"
 local chat = require "pairperf.chat"

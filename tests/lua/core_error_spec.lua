@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- runs under valgrind
 local core = require "pairperf.core"
 
 describe("error objects", function()

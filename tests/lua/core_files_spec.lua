@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- runs under valgrind
 --- The bindings of digest, manifest, template, guard, sandbox and argv: shapes and errors; what
 --- the functions do is tested in C.
 local core = require "pairperf.core"

@@ -1,4 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
+-- runs under valgrind
 --- clock, lock, cancel and process. Signals are tried in lua5.4 children of their own.
 local core = require "pairperf.core"
 local scratch = require "tests.lua.support.scratch"

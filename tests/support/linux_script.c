@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { FILE_FD = 1000000, PIDFD = 2000000, PIDFS = 0x50494446 };
+/* SELF_PIDFD is what stands for a pidfd of this process. */
+enum { FILE_FD = 1000000, SELF_PIDFD = 1999999, PIDFD = 2000000, PIDFS = 0x50494446 };
 
 script scripted;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -66,6 +68,8 @@ static int fake_open_at(int dir_fd, const char *path, int flags, mode_t mode) {
 }
 
 static int fake_close(int fd) {
+    if (fd == SELF_PIDFD)
+        return 0;
     script_file *file = file_by_fd(fd);
     if (file == NULL && proc_by_fd(fd) == NULL)
         return pp_linux_sys_real.close(fd);
@@ -147,10 +151,10 @@ static ssize_t fake_read_link(const char *path, char *bytes, size_t size) {
 
 static int fake_inode(int fd, uint64_t *ret_fs_magic, uint64_t *ret_inode) {
     script_proc *proc = proc_by_fd(fd);
-    if (proc == NULL)
+    if (proc == NULL && fd != SELF_PIDFD)
         return pp_linux_sys_real.inode(fd, ret_fs_magic, ret_inode);
     *ret_fs_magic = PIDFS;
-    *ret_inode = proc->inode;
+    *ret_inode = proc ? proc->inode : 1;
     return 0;
 }
 
@@ -175,6 +179,8 @@ static pid_t fake_get_pgid(pid_t pid) {
 
 static int fake_pidfd_open(pid_t pid) {
     script_proc *proc = proc_by_pid(pid);
+    if (proc == NULL && pid == getpid())
+        return SELF_PIDFD;
     if (proc == NULL)
         return pid >= SCRIPT_FIRST_PID ? -ESRCH : pp_linux_sys_real.pidfd_open(pid);
     scripted.pidfds++;
@@ -188,6 +194,8 @@ static int fake_pidfd_signal(int pidfd, int number, unsigned flags) {
         scripted.pidfd_signal = (script_signal){ calls, number, pidfd, flags };
     }
     script_proc *proc = proc_by_fd(pidfd);
+    if (pidfd == SELF_PIDFD)
+        return 0;
     if (proc == NULL)
         return pp_linux_sys_real.pidfd_signal(pidfd, number, flags);
     if (proc->gone)
