@@ -9,7 +9,8 @@
 #include "linux/linux_sys.h"
 
 /* Scripted processes and files under the real Linux adapter. Pids from SCRIPT_FIRST_PID on exist
- * only here; whatever is not scripted goes to the running kernel. One script per test program. */
+ * only here, and so does the pidfd of this process; whatever else is not scripted goes to the
+ * running kernel. One script per test program. */
 
 enum { SCRIPT_FIRST_PID = 90000000, SCRIPT_MAX = 64, SCRIPT_MAX_NUMBERS = 32 };
 
