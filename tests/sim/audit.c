@@ -24,6 +24,7 @@ typedef struct field {
 #define MEMORY(name)                                                                               \
     { #name, sizeof #name - 1, offsetof(pp_memory, name), true }
 
+enum { ESCAPEES_NAMED = 64 }; /* the supervisor's cap */
 enum { RSS_FIELD = 0, USAGE_FIELDS = 13, MEMORY_FIELDS = 4 };
 
 static const field fields[] = {
@@ -279,10 +280,17 @@ static void check_verdict(sim_world *w, const sim_record *record) {
     list_members(w, json_member(verdict, "survivors"));
     list_members(w, json_member(verdict, "unverified"));
     while (json_next(json_member(verdict, "escapees"), &at, &key, &item, &broken)) {
-        const sim_proc *p = &w->procs[process_of(w, item)];
+        sim_proc *p = &w->procs[process_of(w, item)];
+        p->told_escaped = true;
         if (!p->ever_outside)
             sim_fail(w, "%d is called an escapee, and never left", p->pid);
     }
+    if (json_is(json_member(verdict, "leader_reaped_elsewhere"), "true") && !w->leader_stolen)
+        sim_fail(w, "the leader is called reaped by somebody else, and was not");
+    uint64_t told = json_u64(json_member(verdict, "escapees_total"));
+    for (int i = SIM_FIRST; i < w->count && told <= ESCAPEES_NAMED; i++)
+        if (w->procs[i].seen_outside && !w->procs[i].told_escaped)
+            sim_fail(w, "nothing is said of the escape of %d", w->procs[i].pid);
 }
 
 static int by_seq(const void *a, const void *b) {

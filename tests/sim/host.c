@@ -81,6 +81,7 @@ static pp_status host_wait(void *ctx, int64_t deadline_ns, bool want_writable,
     sim_call(w, "wait");
     if (w->calls > CALLS_MAX)
         return pp_fail(reterr, PP_E_SYS, ELOOP, "wait", "too often");
+    w->rounds++;
     sim_trace(w, "wait until %.6f ms", (double)(deadline_ns - w->born_ns) / 1e6);
     while (!collect(w, want_writable, ret_events)) {
         if (deadline_ns <= w->now_ns) {

@@ -142,6 +142,17 @@ static pp_status member(sim_world *w, pp_proc_id id, sim_proc **ret_proc, pp_err
     return PP_OK;
 }
 
+static void note_outside(sim_world *w, sim_proc *p, const pp_proc_info *info) {
+    if (w->leader_reaped || w->leader_stolen || p->is_leader ||
+        (info->pgid == w->procs[w->leader].pid && info->sid == w->procs[SIM_SUPERVISOR].sid)) {
+        p->outside_in_round = 0;
+        return;
+    }
+    if (p->outside_in_round == 0)
+        p->outside_in_round = w->rounds;
+    p->seen_outside |= p->outside_in_round != w->rounds;
+}
+
 static pp_status host_inspect(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp_error *reterr) {
     sim_world *w = ctx;
     sim_proc *p = NULL;
@@ -150,6 +161,8 @@ static pp_status host_inspect(void *ctx, pp_proc_id id, pp_proc_info *ret_info, 
     pp_status status = member(w, id, &p, reterr);
     if (status == PP_OK)
         status = look(w, p, ret_info, reterr);
+    if (status == PP_OK)
+        note_outside(w, p, ret_info);
     sim_trace(w, "inspect %d: %s", id.pid, pp_status_name(status));
     return status;
 }

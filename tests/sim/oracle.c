@@ -116,11 +116,11 @@ void sim_oracle_signal_group(sim_world *w, pp_proc_id id, int number) {
 }
 
 void sim_oracle_list(sim_world *w, pp_status status, const pp_pid_list *list) {
+    w->verified_before = list_verifies(w);
     if (status != PP_OK) { /* says nothing */
         w->list_alone = false;
         return;
     }
-    w->verified_before = list_verifies(w);
     w->list_whole = true;
     w->list_dirty = false;
     w->list_alone_before = w->list_alone;
@@ -150,7 +150,7 @@ void sim_oracle_reap(sim_world *w, const sim_proc *p) {
     if (!may_stop(w))
         sim_fail(w, "the leader was reaped before anybody asked for the end");
     /* Where orphans do not come to the supervisor a second list follows, to discover by. */
-    bool verified = list_verifies(w) || (!w->plan.linux_rules && w->verified_before);
+    bool verified = w->plan.linux_rules ? list_verifies(w) : w->verified_before;
     if (!verified && w->now_ns < kill_earliest_ns(w))
         sim_fail(w, "the leader was reaped before its group was verified");
     if (!verified && !w->killed_group)

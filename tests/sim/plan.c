@@ -16,7 +16,7 @@ static void plan_world(sim_plan *p, sim_rng *rng) {
     p->jump = jumps[sim_below(rng, 3)];
     p->deaf = sim_chance(rng, 500) ? 150 : 0;
     p->hops = sim_chance(rng, 500);
-    p->crowd = sim_chance(rng, 50);
+    p->crowd = sim_chance(rng, 100);
     p->ignorers = sim_chance(rng, 200) ? 200 : 0;
     p->kill_most_ns = 2 * SIM_MS;
     p->thief_ns = p->debugger_ns = SIM_NEVER;

@@ -112,6 +112,9 @@ typedef struct sim_proc {
     sim_rng rng;
     /* what the supervisor was told */
     bool identified, recorded;
+    bool seen_outside;         /* by looks at a member before and after a wait */
+    bool told_escaped;         /* the verdict names it */
+    uint64_t outside_in_round; /* of waits, when it was seen outside; 0: it was seen inside */
     int64_t identified_ns;
     unsigned exit_records;
     bool listed;
@@ -161,7 +164,7 @@ typedef struct sim_world {
     bool audited; /* records are parsed and compared with what was given */
     int64_t now_ns, slept_ns, wall_ns, born_ns;
     int64_t lost_ns; /* that calls took or a scheduler took away, since the stop began */
-    uint64_t calls;
+    uint64_t calls, rounds;
     sim_proc procs[SIM_PROCS_MAX];
     int count;
     int live[SIM_PROCS_MAX]; /* indices, not GONE */
