@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The floor: the same reads as a frame without PSS, by held descriptors, and nothing else: no
+ * identity, no tree, no record.
+ *   floor read INTERVAL_MS PASSES LEADER [CGROUP_DIR]
+ *     each pass: the members (cgroup.procs and cpu.stat, or each one's children file), per member
+ *     CPU clock, statm, io, status, without a group also stat, and one poll over all pidfds
+ *   floor timer INTERVAL_MS PASSES
+ *     only the deadlines
+ * Prints one line: passes, CPU per pass, pass time and lateness, nanoseconds; RSS in bytes. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CHILDREN, STATM, IO, STATUS, STAT, FILES };
+enum { MEMBERS_MAX = 256 };
+
+typedef struct member {
+    pid_t pid;
+    int fd[FILES];
+} member;
+
+static const char *const file_names[FILES] = { "task/%d/children", "statm", "io", "task/%d/status",
+                                               "stat" };
+static member members[MEMBERS_MAX];
+static int member_count;
+static int cgroup_fd[2] = { -1, -1 };
+static int epoll_fd = -1;
+static char bytes[8192];
+
+static int64_t clock_now(clockid_t id) {
+    struct timespec now;
+
+    (void)clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void hold(pid_t pid) {
+    if (member_count == MEMBERS_MAX)
+        return;
+    member *one = &members[member_count++];
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct epoll_event event = { .events = EPOLLIN };
+
+    one->pid = pid;
+    (void)epoll_ctl(epoll_fd, EPOLL_CTL_ADD, pidfd, &event);
+    for (int i = 0; i < FILES; i++) {
+        char name[64], path[128];
+        (void)snprintf(name, sizeof name, file_names[i], (int)pid);
+        (void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+        one->fd[i] = open(path, O_RDONLY | O_CLOEXEC);
+    }
+}
+
+static void hold_tree(pid_t pid) {
+    char path[64];
+    int child;
+
+    hold(pid);
+    (void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && fscanf(file, "%d", &child) == 1)
+        hold_tree(child);
+    if (file != NULL)
+        (void)fclose(file);
+}
+
+static void hold_cgroup(const char *dir) {
+    static const char *const names[] = { "cgroup.procs", "cpu.stat" };
+
+    for (int i = 0; i < 2; i++) {
+        char path[4096];
+        (void)snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        cgroup_fd[i] = open(path, O_RDONLY | O_CLOEXEC);
+    }
+}
+
+static void read_at_start(int fd) {
+    if (pread(fd, bytes, sizeof bytes, 0) < 0)
+        perror("pread");
+}
+
+static void pass(void) {
+    struct epoll_event event;
+    bool walk = cgroup_fd[0] < 0;
+
+    for (int i = 0; i < 2 && !walk; i++)
+        read_at_start(cgroup_fd[i]);
+    for (int i = 0; i < member_count; i++) {
+        member *one = &members[i];
+        (void)clock_now((clockid_t)(~(unsigned)one->pid << 3 | 2));
+        for (int file = walk ? CHILDREN : STATM; file < (walk ? FILES : STAT); file++)
+            read_at_start(one->fd[file]);
+    }
+    (void)epoll_wait(epoll_fd, &event, 1, 0);
+}
+
+static int compare(const void *left, const void *right) {
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+static int64_t quantile(int64_t *values, int count, double part) {
+    int place = (int)(part * count);
+
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return values[place < count ? place : count - 1];
+}
+
+static long long own_rss(void) {
+    long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+
+    if (file == NULL || fscanf(file, "%*d %lld", &pages) != 1)
+        pages = 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+static int run(int interval_ms, int passes, bool reads) {
+    int64_t *took = calloc((size_t)passes, sizeof *took),
+            *late = calloc((size_t)passes, sizeof *late);
+    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    int64_t interval_ns = interval_ms * INT64_C(1000000);
+    int64_t start = clock_now(CLOCK_MONOTONIC);
+    int64_t cpu_ns = clock_now(CLOCK_PROCESS_CPUTIME_ID);
+
+    if (took == NULL || late == NULL || timer < 0)
+        return 1;
+    for (int i = 0; i < passes; i++) {
+        uint64_t fired;
+        int64_t due = start + (i + 1) * interval_ns;
+        struct itimerspec when = { .it_value = { due / 1000000000, due % 1000000000 } };
+        (void)timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);
+        if (read(timer, &fired, sizeof fired) < 0)
+            return 1;
+        int64_t begin = clock_now(CLOCK_MONOTONIC);
+        late[i] = begin - due;
+        if (reads)
+            pass();
+        took[i] = clock_now(CLOCK_MONOTONIC) - begin;
+    }
+    cpu_ns = clock_now(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns;
+    (void)printf("members=%d passes=%d cpu_ns=%lld pass_median_ns=%lld pass_p95_ns=%lld "
+                 "late_median_ns=%lld late_p99_ns=%lld late_max_ns=%lld rss_bytes=%lld\n",
+                 member_count, passes, (long long)(cpu_ns / passes),
+                 (long long)quantile(took, passes, 0.5), (long long)quantile(took, passes, 0.95),
+                 (long long)quantile(late, passes, 0.5), (long long)quantile(late, passes, 0.99),
+                 (long long)quantile(late, passes, 1), own_rss());
+    free(took);
+    free(late);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    bool reads = argc > 4 && strcmp(argv[1], "read") == 0;
+
+    if (!reads && (argc < 4 || strcmp(argv[1], "timer") != 0)) {
+        (void)fputs("usage: floor read MS PASSES LEADER [CGROUP] | timer MS PASSES\n", stderr);
+        return 2;
+    }
+    (void)prctl(PR_SET_TIMERSLACK, 1);
+    epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (reads)
+        hold_tree((pid_t)atoi(argv[4]));
+    if (argc > 5)
+        hold_cgroup(argv[5]);
+    return run(atoi(argv[2]), atoi(argv[3]), reads);
+}
