@@ -4,6 +4,7 @@
 #   make demo      the demonstration: two small applications of our own, profiled and compared
 #   make test      all tests that need no real application, engine or scheduler
 #   make soak      SCHEDULES=5000000 simulated kernels per profile
+#   make mutants   faults put into copies of the core by hand: a test notices each
 #   make vectors   golden vectors, or any FILE=… of their form
 #   make real      tests against real applications and engines
 #   make bench     our own cost
@@ -14,7 +15,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .NOTPARALLEL:
-.PHONY: all demo test soak vectors real bench lint darwin install
+.PHONY: all demo test soak mutants vectors real bench lint darwin install
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -55,6 +56,10 @@ soak:
 	@third_party/install.sh test
 	$(call build,release)
 	@tests/soak.sh build/release $(SCHEDULES)
+
+mutants:
+	@third_party/install.sh test
+	@tests/mutants/run.sh
 
 vectors:
 	@third_party/install.sh test
