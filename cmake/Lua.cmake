@@ -28,9 +28,9 @@ find_file(PP_DYGRAPHS dygraph.min.js REQUIRED
         "${CMAKE_SOURCE_DIR}/third_party/npm/node_modules/dygraphs/dist"
     NO_DEFAULT_PATH)
 
-# Our Lua files and these two, as one C file.
+# Our Lua files, the schemas and these two, as one C file.
 file(GLOB_RECURSE PP_LUA_FILES CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
-    lua/pairperf/*.lua scenarios/*.lua)
+    lua/pairperf/*.lua scenarios/*.lua docs/schema/*.schema.json)
 set(PP_EMBEDDED "${CMAKE_BINARY_DIR}/generated/embedded.c")
 add_custom_command(OUTPUT "${PP_EMBEDDED}"
     COMMAND "${LUA_PROGRAM}" tools/embed.lua "${PP_EMBEDDED}" ${PP_LUA_FILES}

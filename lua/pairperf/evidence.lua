@@ -9,6 +9,7 @@ local SCHEMA = "pairperf-event-1"
 
 ---@class pairperf.Events
 ---@field error pairperf.Error? the first write that failed
+---@field unsaved string lines that could not be written yet; the next event takes them along
 local Events = {}
 Events.__index = Events
 
@@ -16,7 +17,7 @@ Events.__index = Events
 ---@param path string
 ---@return pairperf.Events
 function M.events(path)
-  return setmetatable({ path = path }, Events)
+  return setmetatable({ path = path, unsaved = "" }, Events)
 end
 
 --- Appends one event and syncs it.
@@ -32,7 +33,9 @@ function Events:add(kind, fields)
   local line, err = core.json.encode(event)
   local ok = line
   if line then
-    ok, err = core.fs.append(self.path, line .. "\n", true)
+    local lines = self.unsaved .. line .. "\n"
+    ok, err = core.fs.append(self.path, lines, true)
+    self.unsaved = ok and "" or lines
   end
   if not ok then
     self.error = self.error or err
@@ -52,6 +55,7 @@ function M.write_json(path, value)
 end
 
 ---@class pairperf.Log
+---@field error pairperf.Error? the first line that could not be written
 local Log = {}
 Log.__index = Log
 
@@ -61,11 +65,14 @@ function M.log(path)
   return setmetatable({ path = path }, Log)
 end
 
---- A failed line is not fatal: everything in it is in the events as well.
+--- A failed line is not fatal, but remembered: no session with one ends with status 0.
+---@return boolean ok
 function Log:line(text)
   local _, _, wall_ns = core.clock.now()
   local line = core.clock.utc(wall_ns) .. " " .. text:gsub("%c", " ") .. "\n"
-  return core.fs.append(self.path, line)
+  local ok, err = core.fs.append(self.path, line)
+  self.error = self.error or err
+  return ok or false
 end
 
 return M

@@ -71,7 +71,7 @@ end
 M.USAGE = {
   "pairperf-lua SCRIPT [options]",
   "pairperf-lua SCRIPT --help",
-  "pairperf-lua compare DIR... | report DIR... | recover DIR | metrics",
+  "pairperf-lua compare DIR... | report DIR... | recover DIR | verify DIR... | metrics",
   "pairperf-lua --list | --version | --help",
   "pairperf-lua --run-hook FILE [NAME] [-- ARG...]",
 }

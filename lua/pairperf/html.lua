@@ -177,18 +177,14 @@ local function find_library()
   return there and embedded.get "dygraph.min.js" or nil
 end
 
---- Writes report.html, atomically.
+--- report.html as this program writes it.
 ---@param output_dir string
 ---@param report table
 ---@param summaries table<integer, table>
----@return true? ok
+---@return string? html
 ---@return pairperf.Error? err
-function M.write(output_dir, report, summaries)
-  local html, err = M.render(output_dir, report, summaries, find_library())
-  if not html then
-    return nil, err
-  end
-  return core.fs.write_atomic(output_dir .. "/report.html", html)
+function M.page(output_dir, report, summaries)
+  return M.render(output_dir, report, summaries, find_library())
 end
 
 return M

@@ -13,6 +13,7 @@ local MODULES = {
   probes = "pairperf.probes",
   summary = "pairperf.summary",
   report = "pairperf.report",
+  verify = "pairperf.verify",
   compare = "pairperf.compare",
   evidence = "pairperf.evidence",
   hooks = "pairperf.hooks",

@@ -2,6 +2,7 @@
 --- Reading append-only evidence back. A last line without its newline is a torn write: it is
 --- dropped and said, however valid its beginning looks.
 local core = require "pairperf.core"
+local forms = require "pairperf.forms"
 
 local M = {}
 
@@ -21,7 +22,11 @@ function M.read(path)
   local records = { torn = text ~= "" and text:sub(-1) ~= "\n", malformed = 0 }
   for line in text:gmatch "([^\n]*)\n" do
     local value = core.json.decode(line)
-    if type(value) == "table" then
+    local known
+    known, err = forms.known(value, path)
+    if err then
+      return nil, err
+    elseif type(known) == "table" then
       records[#records + 1] = value
     else
       records.malformed = records.malformed + 1

@@ -4,6 +4,7 @@
 --- here about a run goes into a file of its own, events.recover.jsonl.
 local child = require "pairperf.child"
 local core = require "pairperf.core"
+local digests = require "pairperf.digests"
 local errors = require "pairperf.error"
 local evidence = require "pairperf.evidence"
 local exit_status = require "pairperf.exit_status"
@@ -154,7 +155,10 @@ local function complete(output, plan)
   if ok then
     found.report, err = report.write(output)
   end
-  return found.report and found or nil, err
+  if found.report then
+    ok, err = digests.seal(output)
+  end
+  return found.report and ok and found or nil, err
 end
 
 -- ---------------------------------------------------------------- command

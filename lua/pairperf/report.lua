@@ -2,8 +2,9 @@
 --- The reports of a session, from the files of its output directory alone. Called
 --- after every run, also when runs failed, were skipped or did not happen yet.
 local core = require "pairperf.core"
-local errors = require "pairperf.error"
+local digests = require "pairperf.digests"
 local evidence = require "pairperf.evidence"
+local forms = require "pairperf.forms"
 local html = require "pairperf.html"
 local report_build = require "pairperf.report_build"
 local report_md = require "pairperf.report_md"
@@ -13,19 +14,23 @@ local summary = require "pairperf.summary"
 local M = {}
 
 -- A file's value; nil without an error when it is not there.
-local function load_json(path)
-  local text, err = core.fs.read(path)
+local function load_json(output_dir, name)
+  local text, err = core.fs.read(output_dir .. "/" .. name)
   if not text then
     return nil, err.errno ~= "ENOENT" and err or nil
   end
-  return core.json.decode(text)
+  local value
+  value, err = core.json.decode(text)
+  if not value then
+    return nil, err
+  end
+  return forms.known(value, name)
 end
 
 local function load_summaries(output_dir, plan)
   local summaries = {}
   for _, slot in ipairs(plan.runs) do
-    local path = ("%s/%s/summary.json"):format(output_dir, slot.directory)
-    local one, err = load_json(path)
+    local one, err = load_json(output_dir, slot.directory .. "/summary.json")
     if err then
       return nil, err
     end
@@ -44,10 +49,10 @@ function M.plan(output_dir)
   if text then
     plan, err = core.json.decode(text)
   end
-  if plan and plan.schema ~= "pairperf-plan-1" then
-    return errors.fail("unsupported", "plan.json", "unknown form " .. tostring(plan.schema))
+  if not plan then
+    return nil, err
   end
-  return plan, err
+  return forms.known(plan, "plan.json")
 end
 
 --- What a report is built from.
@@ -65,7 +70,7 @@ function M.load(output_dir)
   end
   local input = { plan = plan, summaries = summaries }
   for _, name in ipairs { "probes", "session" } do
-    input[name], err = load_json(("%s/%s.json"):format(output_dir, name))
+    input[name], err = load_json(output_dir, name .. ".json")
     if err then
       return nil, err
     end
@@ -73,6 +78,29 @@ function M.load(output_dir)
   local session = input.session
   input.interrupted = session and (session.cancelled or session.interrupted) or false
   return input
+end
+
+--- The files of a report.
+---@param output_dir string
+---@param input table of M.load
+---@return {[1]: string, [2]: string}[]? files name and content
+---@return table|pairperf.Error report
+function M.files(output_dir, input)
+  local report = report_build.build(input)
+  local text, err = core.json.encode(report)
+  local page
+  if text then
+    page, err = html.page(output_dir, report, input.summaries)
+  end
+  if not page then
+    return nil, err
+  end
+  return {
+    { "report.json", text .. "\n" },
+    { "report.md", report_md.render(report) },
+    { "report.html", page },
+  },
+    report
 end
 
 --- Builds and writes the reports, each atomically.
@@ -86,16 +114,18 @@ function M.write(output_dir, how)
     return nil, err
   end
   input.interrupted = input.interrupted or (how and how.interrupted) or false
-  local report = report_build.build(input)
-  local ok
-  ok, err = evidence.write_json(output_dir .. "/report.json", report)
-  if ok then
-    ok, err = core.fs.write_atomic(output_dir .. "/report.md", report_md.render(report))
+  local files, report = M.files(output_dir, input)
+  if not files then
+    return nil, report
   end
-  if ok then
-    ok, err = html.write(output_dir, report, input.summaries)
+  for _, file in ipairs(files) do
+    local ok
+    ok, err = core.fs.write_atomic(output_dir .. "/" .. file[1], file[2])
+    if not ok then
+      return nil, err
+    end
   end
-  return ok and report or nil, err
+  return report
 end
 
 -- A run that left raw evidence gets its summary from it again.
@@ -116,6 +146,7 @@ end
 ---@param output_dir string
 ---@return table? report
 ---@return pairperf.Error? err
+---@return pairperf.Error? seal_error digests.json is left as it was
 function M.rebuild(output_dir)
   local plan, err = M.plan(output_dir)
   for _, slot in ipairs(plan and plan.runs or {}) do
@@ -125,10 +156,14 @@ function M.rebuild(output_dir)
       return nil, err
     end
   end
-  if not plan then
+  local report
+  if plan then
+    report, err = M.write(output_dir)
+  end
+  if not report then
     return nil, err
   end
-  return M.write(output_dir)
+  return report, nil, select(2, digests.seal(output_dir))
 end
 
 --- The comparison as plain text for a terminal.

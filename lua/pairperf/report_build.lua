@@ -281,6 +281,7 @@ local EVIDENCE = {
   "probes.json",
   "session.log",
   "session.json",
+  "digests.json",
   "report.json",
   "baseline-bundle-manifest.json",
   "candidate-bundle-manifest.json",

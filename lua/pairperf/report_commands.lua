@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
---- The built-in scripts that look at finished sessions: compare, report, recover, metrics. They
---- start nothing.
+--- The built-in scripts that look at finished sessions: compare, report, recover, verify, metrics.
+--- They start nothing.
 local catalogue = require "pairperf.metric_catalogue"
 local combine = require "pairperf.combine"
 local errors = require "pairperf.error"
@@ -15,6 +15,7 @@ local report = require "pairperf.report"
 local report_build = require "pairperf.report_build"
 local report_compare = require "pairperf.report_compare"
 local session_options = require "pairperf.session_options"
+local verify = require "pairperf.verify"
 
 local M = {}
 
@@ -194,9 +195,13 @@ local function rebuild(directories, values)
   end
   local reports = {}
   for i, directory in ipairs(directories) do
-    reports[i], err = report.rebuild(directory)
+    local unsealed
+    reports[i], err, unsealed = report.rebuild(directory)
     if not reports[i] then
       return fail("%s: %s", directory, tostring(err))
+    elseif unsealed then
+      local words = "pairperf-lua: %s: digests.json stays as it was: %s\n"
+      io.stderr:write(words:format(format.text(directory), errors.text(unsealed)))
     end
   end
   return conclude(directories, inputs, reports, values)
@@ -247,6 +252,14 @@ local COMMANDS = {
       .. "interrupted, later ones were skipped, finished ones stay as they are. Status 0: the "
       .. "report is complete; 1: it cannot be; 2: no session, or it has not ended yet.",
   },
+  verify = {
+    run = verify.run,
+    names = { help = true },
+    usage = "Usage: pairperf-lua verify DIR...",
+    summary = "Checks that the evidence of sessions holds: digests, schemas, sums, and reports "
+      .. "computed again. Names what does not by file, line or field. Writes nothing. Status 0: "
+      .. "all hold; 1: one does not; 2: no session, or of a newer form.",
+  },
   metrics = {
     run = metrics,
     names = { help = true },
@@ -270,7 +283,7 @@ local function parse(command, entries, args)
 end
 
 --- Runs one of the commands.
----@param name "compare"|"report"|"recover"|"metrics"
+---@param name "compare"|"report"|"recover"|"verify"|"metrics"
 ---@param ... string words of the command line
 ---@return integer exit_status
 function M.main(name, ...)

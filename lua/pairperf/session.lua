@@ -3,6 +3,7 @@
 --- after each, and the exit status at the end.
 local child = require "pairperf.child"
 local core = require "pairperf.core"
+local digests = require "pairperf.digests"
 local evidence = require "pairperf.evidence"
 local exit_status = require "pairperf.exit_status"
 local gate = require "pairperf.gate"
@@ -99,7 +100,7 @@ end
 
 local function test_switches()
   local switches = {}
-  for _, name in ipairs { "PP_KERNEL", "PP_LOCK" } do
+  for _, name in ipairs { "PP_FAULT", "PP_KERNEL", "PP_LOCK" } do
     switches[name] = os.getenv(name)
   end
   return switches
@@ -245,6 +246,19 @@ local function write_summary(session, slot)
   return ok, err
 end
 
+local function complain(err, status)
+  io.stderr:write("pairperf-lua: ", tostring(err), "\n")
+  return status
+end
+
+-- Evidence of the session, not of a run, that could not be written: said, and no status 0.
+local function lose(session, what, err)
+  local text = ("%s not written: %s"):format(what, tostring(err))
+  session.log:line(text)
+  complain(text)
+  session.lost = true
+end
+
 local function write_report(session)
   local interrupted = session.outcome.cancelled or false
   local written, err = report.write(session.output, { interrupted = interrupted })
@@ -297,9 +311,16 @@ end
 local function finish_run(session, slot, done)
   fail_from_evidence(session, slot, done)
   done.events:add("run_finished", { status = done.failure and "failed" or "success" })
+  if done.events.error and not done.failure then
+    done:fail("evidence", tostring(done.events.error), true)
+  end
   local ok, err = write_summary(session, slot)
   if not ok then
     done:fail("evidence", "summary: " .. tostring(err))
+    ok, err = write_summary(session, slot) -- now with its own failure, if it can be written
+  end
+  if not ok then
+    lose(session, slot.directory .. "/summary.json", err)
   end
   count(session, done)
   session.progress:finished(done)
@@ -308,8 +329,13 @@ end
 
 local function skip(session, slot)
   local dir = session.output .. "/" .. slot.directory
-  core.fs.mkdirs(dir)
-  evidence.write_json(dir .. "/summary.json", summary.skipped(slot, session.stopped))
+  local ok, err = core.fs.mkdirs(dir)
+  if ok then
+    ok, err = evidence.write_json(dir .. "/summary.json", summary.skipped(slot, session.stopped))
+  end
+  if not ok then
+    lose(session, slot.directory .. "/summary.json", err)
+  end
   session.outcome.failed_runs = session.outcome.failed_runs + 1
 end
 
@@ -340,13 +366,8 @@ local function run_all(session)
   end
 end
 
-local function complain(err, status)
-  io.stderr:write("pairperf-lua: ", tostring(err), "\n")
-  return status
-end
-
 -- PROV-3: artifacts that changed while they were compared make the comparison invalid.
-local function close(session)
+local function revisit_artifacts(session)
   local changed = {}
   for _, name in ipairs(session.names) do
     local state = variants.revisit(session.variants[name])
@@ -360,24 +381,49 @@ local function close(session)
       )
     end
   end
+  return changed
+end
+
+local function write_session(session)
   local outcome = session.outcome
-  evidence.write_json(session.output .. "/session.json", {
+  local ok, err = evidence.write_json(session.output .. "/session.json", {
     schema = "pairperf-session-1",
-    artifacts = changed,
+    artifacts = revisit_artifacts(session),
     cancelled = outcome.cancelled or false,
     stopped = session.stopped or core.json.null,
     failed_or_skipped = outcome.failed_runs,
   })
-  local written, err = write_report(session)
-  outcome.decisions = written and gate.decisions(written.gates)
-  local status = exit_status.decide(outcome)
-  if not written then
-    complain(("report not written: %s"):format(tostring(err)))
-    status = status == exit_status.OK and exit_status.INTERNAL or status
+  if not ok then
+    lose(session, "session.json", err)
   end
-  session.log:line(("session finished with exit status %d"):format(status))
-  session.progress:closing(session, status, written)
-  return status
+end
+
+-- The status without what was lost: a lost report or digest is found out after it.
+local function seal(session, status)
+  if session.log.error then
+    lose(session, "a line of session.log", session.log.error)
+  end
+  session.log:line(("session finished with exit status %d"):format(status()))
+  local sealed, err = digests.seal(session.output)
+  if not sealed then
+    lose(session, digests.FILE, err)
+  end
+end
+
+local function close(session)
+  write_session(session)
+  local written, err = write_report(session)
+  if not written then
+    lose(session, "report", err)
+  end
+  session.outcome.decisions = written and gate.decisions(written.gates)
+  local function status()
+    local decided = exit_status.decide(session.outcome)
+    return decided == exit_status.OK and session.lost and exit_status.INTERNAL or decided
+  end
+  seal(session, status)
+  session.progress:closing(session, status(), written)
+  return status()
 end
 
 local function refuse(draft)

@@ -27,7 +27,7 @@ every_file() { # every_file PATTERN COMMAND...
 point "  jq reads every JSON file" every_file '*.json*' jq empty
 # A file that is missing would hold to anything.
 every_file '*.json*' jq -r '.schema' | sort -u >"$scratch/used"
-printf 'pairperf-%s-1\n' chat event frame manifest plan probes report request session summary |
+printf 'pairperf-%s-1\n' chat digests event frame manifest plan probes report request session summary |
     diff - "$scratch/used" >"$scratch/output"
 point "  and every kind of file is there" test $? -eq 0
 

@@ -5,7 +5,7 @@ local stub = dofile "tests/lua/support/stub_server.lua"
 local chat_loop = require "pairperf.chat_loop"
 local core = require "pairperf.core"
 local json = require "pairperf.json"
-local schema = require "json_schema"
+local schema = require "pairperf.json_schema"
 
 local PROGRAM = os.getenv "PP_TEST_BUILD_DIR" .. "/pairperf-lua"
 local HOOK = os.getenv "PP_TEST_SOURCE_DIR" .. "/scenarios/hooks/chat_loop.lua"

@@ -7,7 +7,7 @@ local core = require "pairperf.core"
 local fixture = require "fixture"
 local probes = require "pairperf.probes"
 local report = require "pairperf.report"
-local schema = require "json_schema"
+local schema = require "pairperf.json_schema"
 
 local json, S = core.json, fixture.S
 

@@ -2,11 +2,11 @@
 local fake = dofile "tests/lua/support/fake_core.lua"
 
 local host, session, draft, options, preflight, scenario
-local outcomes, executed, reports, gates
+local outcomes, executed, reports, gates, unsealed
 
 -- Loads the session over a fake core whose runs end as `outcomes` says, by slot.
 before_each(function()
-  outcomes, executed, reports, gates = {}, {}, 0, {}
+  outcomes, executed, reports, gates, unsealed = {}, {}, 0, {}, nil
   host = fake.fresh()
   package.loaded["pairperf.summary"] = {
     build = function()
@@ -20,6 +20,12 @@ before_each(function()
     write = function()
       reports = reports + 1
       return { gates = gates }
+    end,
+  }
+  package.loaded["pairperf.digests"] = {
+    FILE = "digests.json",
+    seal = function()
+      return unsealed == nil or nil, unsealed
     end,
   }
   package.loaded["pairperf.run"] = {
@@ -283,6 +289,45 @@ describe("a signal between runs", function()
     assert.equal(3, start("--repetitions", "2"))
     assert.equal(0, #executed)
     assert.equal(4, skipped())
+  end)
+end)
+
+-- proves: REP-2
+describe("evidence of the session that cannot be written", function()
+  local function lost(name, status)
+    host.write_error = name
+    assert.equal(status, start("--repetitions", "1"))
+    return host.files["/tmp/out/session.log"] or ""
+  end
+
+  it("is named, and the status is not 0", function()
+    assert.matches("session.json not written: write: .*ENOSPC", lost("session.json", 70))
+  end)
+
+  it("is a summary that could not be written either", function()
+    assert.matches("busy/run%-01/summary.json not written", lost("run-01/summary.json", 1))
+  end)
+
+  it("is a line of session.log", function()
+    host.append_error = "session.log"
+    assert.equal(70, start("--repetitions", "1"))
+  end)
+
+  it("is digests.json", function()
+    unsealed = setmetatable({ code = "sys" }, {
+      __tostring = function()
+        return "full"
+      end,
+    })
+    assert.equal(70, start("--repetitions", "1"))
+    assert.matches("digests.json not written: full", host.files["/tmp/out/session.log"])
+  end)
+
+  it("is the summary of a skipped run", function()
+    outcomes[0] = failed("quit", { halt = "left running" })
+    host.write_error = "run-02/summary.json"
+    assert.equal(1, start("--repetitions", "1"))
+    assert.matches("busy/run%-02/summary.json not written", host.files["/tmp/out/session.log"])
   end)
 end)
 

@@ -38,6 +38,7 @@ local function new_host()
     shield = true,
     snapshots = {},
     append_error = nil,
+    write_error = nil,
     dirs = {},
   }
 end
@@ -72,6 +73,9 @@ local function fs_of(host)
     return true
   end
   function fs.write_atomic(path, bytes)
+    if host.write_error and path:find(host.write_error, 1, true) then
+      return failure("sys", "write", path, "ENOSPC")
+    end
     host.files[path] = bytes
     return true
   end

@@ -29,13 +29,14 @@ local function is_type(value, wanted)
   return found == wanted or (wanted == "number" and (found == "integer" or found == "float"))
 end
 
--- Only anchored classes and repetitions are used: "^[0-9a-f]{64}$", "^[0-9]+$".
+-- Only anchored classes and repetitions are used: "^[0-9a-f]{64}$", "^[0-9]+$", "^[0-9]*$".
 local function matches(text, pattern)
   local class, count = pattern:match "^%^(%[[^%]]+%])(.+)%$$"
   assert(class, "pattern not understood: " .. pattern)
   local times = count:match "^{(%d+)}$"
-  assert(times or count == "+", "pattern not understood: " .. pattern)
-  return text:match("^" .. class .. "+$") ~= nil and (not times or #text == tonumber(times))
+  assert(times or count == "+" or count == "*", "pattern not understood: " .. pattern)
+  local repeated = class .. (count == "*" and "*" or "+")
+  return text:match("^" .. repeated .. "$") ~= nil and (not times or #text == tonumber(times))
 end
 
 local check
@@ -138,16 +139,26 @@ end
 
 local loaded = {}
 
---- What is wrong with a decoded document, by the schema it names; nil when nothing is.
----@param value table
----@return string? problem
-function M.problem(value)
-  local id = value.schema
-  if not loaded[id] then
-    local file = assert(io.open(("docs/schema/%s.schema.json"):format(id)))
-    loaded[id] = assert(json.decode(file:read "a"))
-    file:close()
+-- Compiled in; unit tests run without and read the tree that they stand in.
+local function source(id)
+  local name = ("docs/schema/%s.schema.json"):format(id)
+  local there, embedded = pcall(require, "pairperf.embedded")
+  if there then
+    return (embedded.get(name))
   end
+  return core.fs.read(name)
+end
+
+--- What is wrong with a decoded document, by the schema it names; nil when nothing is.
+---@param value any
+---@return string? problem begins with where it is: "pairperf-plan-1.runs[3].slot: ..."
+function M.problem(value)
+  local id = type(value) == "table" and value.schema
+  local text = type(id) == "string" and (loaded[id] or source(id))
+  if not text then
+    return "schema: unknown: " .. tostring(id)
+  end
+  loaded[id] = type(text) == "string" and assert(json.decode(text)) or text
   return check(value, loaded[id], loaded[id], id)
 end
 

@@ -1,0 +1,3 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Checks that the evidence of sessions holds: pairperf-lua verify DIR...
+return pairperf.finished("verify", ...)
