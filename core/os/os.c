@@ -28,3 +28,45 @@ pp_status pp_pid_list_add(pp_pid_list *list, int32_t pid) {
     list->pids[list->count++] = pid;
     return PP_OK;
 }
+
+static pp_status no_leaf(pp_error *reterr) {
+    return pp_fail(reterr, PP_E_UNSUPPORTED, 0, "cgroup", "no leaf");
+}
+
+static pp_status no_leaf_read(void *ctx, pp_leaf *ret_leaf, pp_error *reterr) {
+    (void)ctx;
+    (void)ret_leaf;
+    return no_leaf(reterr);
+}
+
+static pp_status no_leaf_list(void *ctx, pp_pid_list *ret_pids, pp_error *reterr) {
+    (void)ctx;
+    (void)ret_pids;
+    return no_leaf(reterr);
+}
+
+static pp_status no_leaf_holds(void *ctx, pp_proc_id id, bool *ret_inside, pp_error *reterr) {
+    (void)ctx;
+    (void)id;
+    (void)ret_inside;
+    return no_leaf(reterr);
+}
+
+static pp_status no_leaf_here(void *ctx, pp_error *reterr) {
+    (void)ctx;
+    return no_leaf(reterr);
+}
+
+static const char *no_leaf_path(void *ctx) {
+    (void)ctx;
+    return NULL;
+}
+
+void pp_os_without_leaf(pp_os *os) {
+    os->leaf_read = no_leaf_read;
+    os->leaf_list = no_leaf_list;
+    os->leaf_holds = no_leaf_holds;
+    os->leaf_empty = no_leaf_here;
+    os->leaf_kill = no_leaf_here;
+    os->leaf_path = no_leaf_path;
+}

@@ -116,6 +116,20 @@ typedef struct pp_os {
      * deadline_ns, or, at once, an earlier question that was given up is still unanswered. */
     pp_status (*memory)(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
                         pp_error *reterr);
+    /* The leaf: a cgroup of the command's own. PP_E_UNSUPPORTED from each: there is none.
+     * What was counted in it; single fields may be missing. */
+    pp_status (*leaf_read)(void *ctx, pp_leaf *ret_leaf, pp_error *reterr);
+    /* Who lives in it, no zombies; pids that may be gone by the time you look. */
+    pp_status (*leaf_list)(void *ctx, pp_pid_list *ret_pids, pp_error *reterr);
+    /* Is this process in it, or, a zombie, was it when it ended? */
+    pp_status (*leaf_holds)(void *ctx, pp_proc_id id, bool *ret_inside, pp_error *reterr);
+    /* PP_OK: nobody lives in it. PP_E_AGAIN: somebody does. */
+    pp_status (*leaf_empty)(void *ctx, pp_error *reterr);
+    /* SIGKILL to all in it, whoever they are. Nothing is started in it afterwards. */
+    pp_status (*leaf_kill)(void *ctx, pp_error *reterr);
+    /* Its directory, NULL without one; the string lives as long as the host. */
+    const char *(*leaf_path)(void *ctx);
+
     /* Drops what the host holds for an identity that will not be asked for again. */
     void (*forget)(void *ctx, pp_proc_id id);
 
@@ -139,5 +153,8 @@ typedef struct pp_os {
                             int *ret_errno, const char **ret_consequence);
     bool adopts; /* orphans of the tree become our children (subreaper) */
 } pp_os;
+
+/* Sets the leaf's functions to those of a host that never has one. */
+void pp_os_without_leaf(pp_os *os);
 
 #endif

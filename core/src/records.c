@@ -181,6 +181,63 @@ static void conservation(pp_json *json, const pp_conservation *total) {
     pp_json_end_object(json);
 }
 
+#define LEAF(member, memory)                                                                       \
+    { #member, offsetof(pp_leaf, member), memory }
+
+static const struct {
+    const char *key;
+    size_t offset;
+    bool memory;
+} leaf_figures[] = {
+    LEAF(anon_bytes, true),  LEAF(cpu_ns, false),      LEAF(current_bytes, true),
+    LEAF(file_bytes, true),  LEAF(kernel_bytes, true), LEAF(peak_bytes, true),
+    LEAF(read_bytes, false), LEAF(shmem_bytes, true),  LEAF(swap_bytes, true),
+    LEAF(system_ns, false),  LEAF(user_ns, false),     LEAF(write_bytes, false),
+};
+
+#undef LEAF
+
+static const pp_reading *leaf_figure(const pp_leaf *leaf, size_t index) {
+    return (const pp_reading *)((const char *)leaf + leaf_figures[index].offset);
+}
+
+static void leaf_memory(pp_json *json, const pp_leaf *leaf) {
+    pp_json_begin_object(json);
+    for (size_t i = 0; i < COUNT_OF(leaf_figures); i++)
+        if (leaf_figures[i].memory)
+            key_reading(json, leaf_figures[i].key, *leaf_figure(leaf, i));
+    pp_json_end_object(json);
+}
+
+static void leaf_missing(pp_json *json, const pp_leaf *leaf) {
+    pp_json_begin_object(json);
+    for (size_t i = 0; i < COUNT_OF(leaf_figures); i++)
+        if (!leaf_figure(leaf, i)->known)
+            key_text(json, leaf_figures[i].key, pp_status_name(leaf_figure(leaf, i)->why));
+    pp_json_end_object(json);
+}
+
+static void cgroup(pp_json *json, const pp_frame *frame) {
+    const pp_leaf *leaf = &frame->leaf;
+
+    if (!frame->has_leaf) {
+        pp_json_null(json);
+        return;
+    }
+    pp_json_begin_object(json);
+    key_reading(json, "cpu_ns", leaf->cpu_ns);
+    pp_json_key(json, "memory");
+    leaf_memory(json, leaf);
+    pp_json_key(json, "missing");
+    leaf_missing(json, leaf);
+    key_reading(json, "read_bytes", leaf->read_bytes);
+    key_u64(json, "strays", frame->strays);
+    key_reading(json, "system_ns", leaf->system_ns);
+    key_reading(json, "user_ns", leaf->user_ns);
+    key_reading(json, "write_bytes", leaf->write_bytes);
+    pp_json_end_object(json);
+}
+
 static void failures(pp_json *json, const pp_frame *frame) {
     pp_json_begin_array(json);
     for (size_t i = 0; i < frame->failure_count; i++) {
@@ -198,6 +255,8 @@ static void failures(pp_json *json, const pp_frame *frame) {
 
 void pp__record_frame(pp_json *json, const pp_frame *frame) {
     pp_json_begin_object(json);
+    pp_json_key(json, "cgroup");
+    cgroup(json, frame);
     pp_json_key(json, "conservation");
     conservation(json, &frame->conservation);
     key_i64(json, "cont_ns", frame->cont_ns);

@@ -126,6 +126,17 @@ void pp__tree_place(pp_tree *tree, pp_tree_member *member) {
     pp__tree_emit(tree, PP_TREE_ESCAPED, info, info->ppid);
 }
 
+void pp__tree_look_for_stray(pp_tree *tree, size_t index) {
+    pp_tree_member *member = &tree->members[index];
+    pp_os *os = tree->os;
+    bool inside = true;
+
+    if (member->stray || os->leaf_holds(os->ctx, member->info.id, &inside, NULL) != PP_OK || inside)
+        return;
+    member->stray = true;
+    tree->strays++;
+}
+
 static void book(pp_tree *tree, const pp_exit *exit, pp_reading write_bytes) {
     if (exit->cpu_ns.known)
         tree->reaped_cpu_ns += exit->cpu_ns.value;
@@ -166,6 +177,8 @@ pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error
     ptrdiff_t index = find_or_add(tree, id);
     pp_usage usage;
     bool final = os->usage(os->ctx, id, true, &usage, NULL) == PP_OK;
+    if (index >= 0)
+        pp__tree_look_for_stray(tree, (size_t)index);
     status = os->reap(os->ctx, id, &exit, &write_bytes, reterr);
     if (status != PP_OK)
         return status;

@@ -13,6 +13,8 @@ pp_tree_member *pp__tree_add(pp_tree *tree, const pp_proc_info *info);
 void pp__tree_end(pp_tree *tree, size_t index, const pp_exit *exit, bool final);
 void pp__tree_emit(pp_tree *tree, pp_tree_event_kind kind, const pp_proc_info *info,
                    int32_t old_ppid);
+/* Was the member's cgroup another one than the leaf? Counted once. */
+void pp__tree_look_for_stray(pp_tree *tree, size_t index);
 /* Looks at group and session, records an escape once, matches declared helpers. */
 void pp__tree_place(pp_tree *tree, pp_tree_member *member);
 

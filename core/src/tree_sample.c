@@ -18,6 +18,8 @@ typedef struct walk {
     pp_pid_list orphans_of; /* parents of what vanished in this pass */
     pp_pid_list reread;     /* those that were read again, and whom they waited for since */
     pp_pid_list own;        /* the supervisor's children: the leader and adopted orphans */
+    pp_pid_list leaf;       /* who lives in the tree's own cgroup */
+    pp_status leaf_status;  /* PP_OK: that list is whole; UNSUPPORTED: there is no such cgroup */
 } walk;
 
 static void walk_done(walk *w) {
@@ -25,6 +27,7 @@ static void walk_done(walk *w) {
     pp_pid_list_done(&w->orphans_of);
     pp_pid_list_done(&w->reread);
     pp_pid_list_done(&w->own);
+    pp_pid_list_done(&w->leaf);
 }
 
 static void note_enumeration(walk *w, pp_status status) {
@@ -61,9 +64,19 @@ static bool still_stands(walk *w, size_t index) {
     return status == PP_OK;
 }
 
+/* Whoever is in the leaf was born there or put itself there. */
+static bool is_in_leaf(walk *w, pp_proc_id id) {
+    pp_os *os = w->tree->os;
+    bool inside = false;
+
+    return is_listed(&w->leaf, id.pid) && os->leaf_holds(os->ctx, id, &inside, NULL) == PP_OK &&
+           inside;
+}
+
 /* A number from a list may belong to a stranger by now, and so may its parent's: it is ours only
  * as a child of the supervisor, with a parent that is a member and proves to be so after the
- * child was read, or with a place in the leader's group while the leader pins that number. */
+ * child was read, with a place in the leader's group while the leader pins that number, or when
+ * the process with this very identity is in the leaf. */
 static bool is_owned(walk *w, const pp_proc_info *info) {
     pp_tree *tree = w->tree;
     bool in_group = info->pgid == tree->leader.pid && !tree->leader_gone;
@@ -73,7 +86,7 @@ static bool is_owned(walk *w, const pp_proc_info *info) {
     if (tree->own_pid == 0 && info->id.pid != tree->leader.pid && is_listed(&w->own, info->id.pid))
         return true;
     ptrdiff_t anchor = pp__tree_find(tree, in_group ? tree->leader.pid : info->ppid);
-    return anchor >= 0 && still_stands(w, (size_t)anchor);
+    return (anchor >= 0 && still_stands(w, (size_t)anchor)) || is_in_leaf(w, info->id);
 }
 
 /* Whose parent a child of ours shows is the supervisor. */
@@ -174,13 +187,12 @@ static void seed(walk *w) {
         push(w, w->tree->members[i].info.id.pid);
 }
 
-static void discover(walk *w) {
+/* Looks at the queue from `first` on; returns where it ends. */
+static size_t work_off(walk *w, size_t first) {
     pp_tree *tree = w->tree;
+    size_t i = first;
 
-    for (size_t i = 0; i < tree->count; i++)
-        tree->members[i].seen = false;
-    seed(w);
-    for (size_t i = 0; i < w->queue.count; i++) {
+    for (; i < w->queue.count; i++) {
         int32_t pid = w->queue.pids[i];
         ptrdiff_t index = pp__tree_find(tree, pid);
         if (index >= 0)
@@ -188,6 +200,54 @@ static void discover(walk *w) {
         else if (pid != tree->leader.pid || tree->leader_gone)
             meet(w, pid);
     }
+    return i;
+}
+
+#define LEAF_DEPTH_MAX 32
+
+/* One that the walk did not find; its parent first, if that is another of them. */
+static void push_found_in_leaf(walk *w, int32_t pid, unsigned depth) {
+    pp_os *os = w->tree->os;
+    pp_proc_info info = { 0 };
+
+    if (is_listed(&w->queue, pid))
+        return;
+    if (depth < LEAF_DEPTH_MAX && os->identify(os->ctx, pid, &info, NULL) == PP_OK &&
+        is_listed(&w->leaf, info.ppid))
+        push_found_in_leaf(w, info.ppid, depth + 1);
+    push(w, pid);
+}
+
+static void list_leaf(walk *w) {
+    pp_os *os = w->tree->os;
+
+    w->leaf_status = os->leaf_list(os->ctx, &w->leaf, NULL);
+    for (size_t i = 0; i < w->leaf.count; i++)
+        push_found_in_leaf(w, w->leaf.pids[i], 0);
+}
+
+/* A living member that is not on the leaf's list was born since, or moved itself out. */
+static void find_strays(walk *w) {
+    pp_tree *tree = w->tree;
+
+    for (size_t i = 0; i < tree->count && w->leaf_status == PP_OK; i++) {
+        const pp_tree_member *member = &tree->members[i];
+        if (member->seen && member->info.phase != PP_PHASE_ZOMBIE &&
+            !is_listed(&w->leaf, member->info.id.pid))
+            pp__tree_look_for_stray(tree, i);
+    }
+}
+
+static void discover(walk *w) {
+    pp_tree *tree = w->tree;
+
+    for (size_t i = 0; i < tree->count; i++)
+        tree->members[i].seen = false;
+    seed(w);
+    size_t walked = work_off(w, 0);
+    list_leaf(w);
+    (void)work_off(w, walked);
+    find_strays(w);
     if (tree->incomplete)
         note_enumeration(w, PP_E_NOMEM);
 }
@@ -354,6 +414,17 @@ static void conserve(pp_tree *tree, pp_frame *frame) {
     total->clamped_write_bytes = hold_up(&total->write_bytes, &tree->write_floor_bytes);
 }
 
+static void read_leaf(walk *w) {
+    pp_os *os = w->tree->os;
+    pp_frame *frame = w->frame;
+    pp_leaf *leaf = &frame->leaf;
+
+    frame->has_leaf = os->leaf_read(os->ctx, leaf, NULL) == PP_OK;
+    frame->strays = w->tree->strays;
+    if (w->leaf_status != PP_OK) /* nobody knows whether somebody left */
+        leaf->cpu_ns = leaf->user_ns = leaf->system_ns = pp_missing(w->leaf_status);
+}
+
 static void read_memory(pp_tree *tree, int64_t deadline_ns, pp_frame *frame) {
     pp_os *os = tree->os;
 
@@ -397,6 +468,7 @@ void pp_tree_sample(pp_tree *tree, int64_t memory_budget_ns, pp_frame *frame) {
     read_counters(&w);
     reread_parents(&w);
     conserve(tree, frame);
+    read_leaf(&w);
     if (memory_budget_ns > 0)
         read_memory(tree, frame->t_ns + memory_budget_ns, frame);
     hand_over_exits(tree, frame);

@@ -235,6 +235,11 @@ static pid_t no_fork(void) {
     return -EAGAIN;
 }
 
+static pid_t no_fork_into(int cgroup_fd) {
+    (void)cgroup_fd;
+    return -EAGAIN;
+}
+
 static int pipes_left;
 static int few_pipes(int ret_fds[2]) {
     return pipes_left-- > 0 ? pp_linux_sys_real.pipe(ret_fds) : -EMFILE;
@@ -258,12 +263,14 @@ static void a_start_that_fails_names_its_step_and_leaves_nothing(void **state) {
     pp_proc_id id;
     size_t before = open_descriptors();
     scripted.sys.fork = no_fork;
+    scripted.sys.fork_into = no_fork_into;
     assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_E_SYS);
     assert_string_equal(error.op, "fork");
     assert_int_equal(error.sys_errno, EAGAIN);
     assert_int_equal(open_descriptors(), before);
 
     scripted.sys.fork = pp_linux_sys_real.fork;
+    scripted.sys.fork_into = pp_linux_sys_real.fork_into;
     scripted.sys.pipe = few_pipes;
     for (int pipes = 0; pipes < 3; pipes++) {
         pipes_left = pipes;

@@ -68,7 +68,8 @@ static void an_empty_frame_is_this_line(void **state) {
                                          .write_bytes = pp_missing(PP_E_UNSUPPORTED) } };
     assert_string_equal(
         frame_line(&l, &frame),
-        "{\"conservation\":{\"clamped_ns\":0,\"clamped_write_bytes\":0,\"cpu_ns\":7,"
+        "{\"cgroup\":null,\"conservation\":{\"clamped_ns\":0,\"clamped_write_bytes\":0,\"cpu_ns\":"
+        "7,"
         "\"error_ns\":0,\"lower_bound\":false,"
         "\"missing\":{\"write_bytes\":\"unsupported\"},\"reaped_cpu_ns\":0,"
         "\"reaped_write_bytes\":0,\"unreaped\":0,\"write_bytes\":null},"
@@ -78,6 +79,38 @@ static void an_empty_frame_is_this_line(void **state) {
         "\"memory_pass\":false,\"missed\":2,\"procs\":[],\"scheduled_ns\":10,"
         "\"schema\":\"pairperf-frame-1\",\"seq\":3,\"t_ns\":11,\"used_ns\":13,\"wall_ns\":15,"
         "\"window\":1}");
+}
+
+/* proves: MET-6, MET-7 */
+static void the_leafs_figures_stand_in_the_frame_and_missing_ones_say_why(void **state) {
+    (void)state;
+    line l = { 0 };
+    pp_reading none = pp_missing(PP_E_UNSUPPORTED);
+    pp_frame frame = { .has_leaf = true,
+                       .strays = 2,
+                       .leaf = { .cpu_ns = pp_known(30000),
+                                 .user_ns = pp_known(20000),
+                                 .system_ns = pp_known(10000),
+                                 .current_bytes = pp_known(1),
+                                 .peak_bytes = pp_known(2),
+                                 .anon_bytes = pp_known(3),
+                                 .file_bytes = pp_known(4),
+                                 .shmem_bytes = pp_known(5),
+                                 .kernel_bytes = pp_missing(PP_E_DENIED),
+                                 .swap_bytes = none,
+                                 .read_bytes = none,
+                                 .write_bytes = pp_known(0) } };
+    assert_holds(frame_line(&l, &frame),
+                 "{\"cgroup\":{\"cpu_ns\":30000,\"memory\":{\"anon_bytes\":3,"
+                 "\"current_bytes\":1,\"file_bytes\":4,\"kernel_bytes\":null,"
+                 "\"peak_bytes\":2,\"shmem_bytes\":5,\"swap_bytes\":null},"
+                 "\"missing\":{\"kernel_bytes\":\"denied\",\"read_bytes\":\"unsupported\","
+                 "\"swap_bytes\":\"unsupported\"},\"read_bytes\":null,\"strays\":2,"
+                 "\"system_ns\":10000,\"user_ns\":20000,\"write_bytes\":0},"
+                 "\"conservation\":");
+    frame.leaf = (pp_leaf){ 0 };
+    assert_holds(frame_line(&l, &frame), "\"missing\":{\"anon_bytes\":\"not_measured\","
+                                         "\"cpu_ns\":\"not_measured\",");
 }
 
 /* A frame with one process whose readings all have `value`. */
@@ -374,6 +407,7 @@ static void escape_records_are_capped_and_the_total_is_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_frame_is_this_line),
+        cmocka_unit_test(the_leafs_figures_stand_in_the_frame_and_missing_ones_say_why),
         cmocka_unit_test(every_missing_reading_is_null_and_named_with_its_reason),
         cmocka_unit_test(a_reading_of_zero_is_a_number_and_not_missing),
         cmocka_unit_test(what_was_never_measured_does_not_look_measured),

@@ -386,6 +386,91 @@ static pp_status os_signal_group(void *ctx, pp_proc_id leader, int signal_number
     return status;
 }
 
+static pp_status leaf_read(void *ctx, pp_leaf *ret_leaf, pp_error *reterr) {
+    fake_os *fake = ctx;
+    pp_reading none = pp_missing(PP_E_UNSUPPORTED);
+    uint64_t cpu_ns = 0;
+    pp_status status = play(fake, FAKE_LEAF_READ, 0, reterr);
+
+    for (size_t i = 0; i < fake->proc_count; i++)
+        cpu_ns += fake->procs[i].outside ? 0 : fake->procs[i].usage.cpu_ns.value;
+    if (status == PP_OK)
+        *ret_leaf = (pp_leaf){ pp_known(cpu_ns),
+                               pp_known(0),
+                               pp_known(cpu_ns),
+                               none,
+                               none,
+                               none,
+                               none,
+                               none,
+                               none,
+                               none,
+                               none,
+                               none };
+    return status;
+}
+
+static bool lives_in_leaf(const fake_proc *proc) {
+    return !proc->gone && !proc->outside && proc->info.phase != PP_PHASE_ZOMBIE;
+}
+
+static pp_status leaf_list(void *ctx, pp_pid_list *ret_pids, pp_error *reterr) {
+    fake_os *fake = ctx;
+    pp_status status = play(fake, FAKE_LEAF_LIST, 0, reterr);
+
+    if (status != PP_OK)
+        return status;
+    *ret_pids = (pp_pid_list){ 0 };
+    for (size_t i = 0; i < fake->proc_count; i++)
+        if (lives_in_leaf(&fake->procs[i]) && !fake->procs[i].hidden)
+            (void)pp_pid_list_add(ret_pids, fake->procs[i].info.id.pid);
+    return PP_OK;
+}
+
+static pp_status leaf_holds(void *ctx, pp_proc_id id, bool *ret_inside, pp_error *reterr) {
+    fake_proc *proc = NULL;
+    pp_status status = ask(ctx, FAKE_LEAF_HOLDS, id, &proc, reterr);
+
+    if (status == PP_OK)
+        *ret_inside = !proc->outside;
+    return status;
+}
+
+static pp_status leaf_empty(void *ctx, pp_error *reterr) {
+    fake_os *fake = ctx;
+    pp_status status = play(fake, FAKE_LEAF_EMPTY, 0, reterr);
+
+    for (size_t i = 0; status == PP_OK && i < fake->proc_count; i++)
+        if (lives_in_leaf(&fake->procs[i]))
+            status = pp_fail(reterr, PP_E_AGAIN, 0, "leaf", "populated");
+    return status;
+}
+
+static pp_status leaf_kill(void *ctx, pp_error *reterr) {
+    fake_os *fake = ctx;
+
+    note(fake, FAKE_LEAF_KILLED, 0, SIGKILL);
+    pp_status status = play(fake, FAKE_LEAF_KILL, 0, reterr);
+    for (size_t i = 0; status == PP_OK && i < fake->proc_count; i++)
+        if (lives_in_leaf(&fake->procs[i]))
+            receive_signal(fake, &fake->procs[i], SIGKILL);
+    return status;
+}
+
+static const char *leaf_path(void *ctx) {
+    (void)ctx;
+    return "/cgroup/pairperf-50-1-1";
+}
+
+void fake_give_leaf(fake_os *fake) {
+    fake->os.leaf_read = leaf_read;
+    fake->os.leaf_list = leaf_list;
+    fake->os.leaf_holds = leaf_holds;
+    fake->os.leaf_empty = leaf_empty;
+    fake->os.leaf_kill = leaf_kill;
+    fake->os.leaf_path = leaf_path;
+}
+
 static pp_status os_own_cost(void *ctx, pp_reading *ret_cpu_ns, pp_reading *ret_rss_bytes,
                              pp_error *reterr) {
     (void)ctx;
@@ -427,4 +512,5 @@ void fake_init(fake_os *fake, bool adopts) {
                         .own_cost = os_own_cost,
                         .capability = os_capability,
                         .adopts = adopts };
+    pp_os_without_leaf(&fake->os);
 }

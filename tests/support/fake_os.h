@@ -33,6 +33,11 @@ typedef enum fake_call {
     FAKE_MEMORY,
     FAKE_SIGNAL,
     FAKE_SIGNAL_GROUP,
+    FAKE_LEAF_READ,
+    FAKE_LEAF_LIST,
+    FAKE_LEAF_HOLDS,
+    FAKE_LEAF_EMPTY,
+    FAKE_LEAF_KILL,
 } fake_call;
 
 typedef struct fake_os fake_os;
@@ -44,6 +49,7 @@ typedef struct fake_proc {
     bool deaf;     /* ignores SIGTERM */
     bool immortal; /* survives SIGKILL */
     bool hidden;   /* on no list, but the kernel knows it */
+    bool outside;  /* of the leaf */
     pp_exit exit;
     pp_usage usage;
 } fake_proc;
@@ -62,7 +68,8 @@ typedef struct fake_rule {
 typedef enum fake_deed_kind {
     FAKE_SIGNALLED = 0,
     FAKE_GROUP_SIGNALLED,
-    FAKE_REAPED
+    FAKE_REAPED,
+    FAKE_LEAF_KILLED
 } fake_deed_kind;
 
 /* A signal or a reap, in order. */
@@ -96,6 +103,9 @@ struct fake_os {
     /* The other end's turn in wait(): true when something arrived. NULL: no channel. */
     bool (*channel)(fake_os *fake, bool want_writable, pp_events *events);
 };
+
+/* Everybody is in a leaf from now on, but those that say otherwise. */
+void fake_give_leaf(fake_os *fake);
 
 #define FAKE_FOREVER 1000000U /* for `times` */
 

@@ -68,6 +68,16 @@ typedef struct pp_memory {
     pp_reading footprint_pss_bytes; /* Pss_Anon + Pss_Shmem + SwapPss + VmPTE */
 } pp_memory;
 
+/* What the kernel counted for all that ever lived in the command's own cgroup (Linux). Memory and
+ * I/O are missing with PP_E_UNSUPPORTED where no controller is enabled. */
+typedef struct pp_leaf {
+    pp_reading cpu_ns, user_ns, system_ns;                        /* steps of 1 us; never fall */
+    pp_reading current_bytes, peak_bytes;                         /* all that is charged */
+    pp_reading anon_bytes, file_bytes, shmem_bytes, kernel_bytes; /* parts of it */
+    pp_reading swap_bytes;
+    pp_reading read_bytes, write_bytes; /* of block devices */
+} pp_leaf;
+
 /* How a process ended. */
 typedef struct pp_exit {
     bool by_signal;

@@ -37,6 +37,7 @@ typedef struct pp_tree_member {
     bool seen;         /* in the present pass */
     bool after_leader; /* recorded only after the leader was gone: no fallback target */
     bool killed;       /* SIGKILL was sent to it alone, and told of */
+    bool stray;        /* was found outside the leaf */
     pp_usage usage;    /* as last read */
 } pp_tree_member;
 
@@ -71,6 +72,7 @@ typedef struct pp_tree {
     pp_status reaped_write_missing; /* some reaping gave no I/O figure */
     uint64_t cpu_floor_ns;          /* running maximum of the conservation total */
     uint64_t write_floor_bytes;     /* likewise */
+    uint64_t strays;                /* members ever found outside the leaf */
     bool lower_bound;
     bool incomplete; /* memory ran out: some member could not be recorded */
     void (*on_event)(void *ctx, const pp_tree_event *event); /* may be NULL */

@@ -149,6 +149,7 @@ pp_status pp__darwin_init(pp_darwin *darwin, pp_os *ret_os, pp_error *reterr) {
         .capability = pp__dw_capability,
         .adopts = false,
     };
+    pp_os_without_leaf(ret_os);
     return PP_OK;
 }
 

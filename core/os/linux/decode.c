@@ -13,6 +13,7 @@ enum {
 };
 
 #define BYTES_PER_KIB UINT64_C(1024)
+#define NS_PER_US UINT64_C(1000)
 
 /* What is left to read. */
 typedef struct cursor {
@@ -151,8 +152,8 @@ pp_status pp__linux_decode_statm(const char *bytes, size_t size, pp_linux_statm 
 
 /* One wanted line of a "Key: value" file. */
 typedef struct key {
-    const char *name; /* with its colon */
-    enum { UNIT_NONE, UNIT_KIB, UNIT_HEX } unit;
+    const char *name; /* with its colon or space */
+    enum { UNIT_NONE, UNIT_KIB, UNIT_HEX, UNIT_US } unit;
     pp_reading *ret_value;
 } key;
 
@@ -166,6 +167,8 @@ static bool take_value(cursor *c, const key *wanted) {
             __builtin_mul_overflow(value, BYTES_PER_KIB, &value))
             return false;
     }
+    if (wanted->unit == UNIT_US && __builtin_mul_overflow(value, NS_PER_US, &value))
+        return false;
     *wanted->ret_value = pp_known(value);
     return true;
 }
@@ -244,6 +247,51 @@ pp_status pp__linux_decode_rollup(const char *bytes, size_t size, pp_linux_rollu
     if (status == PP_OK)
         *ret_rollup = rollup;
     return status;
+}
+
+pp_status pp__linux_decode_cpu_stat(const char *bytes, size_t size, pp_linux_cpu_stat *ret_stat,
+                                    pp_error *reterr) {
+    pp_linux_cpu_stat stat;
+    const key keys[] = {
+        { "usage_usec ", UNIT_US, &stat.cpu_ns },
+        { "user_usec ", UNIT_US, &stat.user_ns },
+        { "system_usec ", UNIT_US, &stat.system_ns },
+    };
+    pp_status status = take_keys(bytes, size, keys, sizeof keys / sizeof *keys, reterr);
+    if (status != PP_OK)
+        return status;
+    if (!stat.cpu_ns.known)
+        return malformed(reterr, "cpu.stat: no usage_usec");
+    *ret_stat = stat;
+    return PP_OK;
+}
+
+pp_status pp__linux_decode_memory_stat(const char *bytes, size_t size,
+                                       pp_linux_memory_stat *ret_stat, pp_error *reterr) {
+    pp_linux_memory_stat stat;
+    const key keys[] = {
+        { "anon ", UNIT_NONE, &stat.anon_bytes },
+        { "file ", UNIT_NONE, &stat.file_bytes },
+        { "kernel ", UNIT_NONE, &stat.kernel_bytes },
+        { "shmem ", UNIT_NONE, &stat.shmem_bytes },
+    };
+    pp_status status = take_keys(bytes, size, keys, sizeof keys / sizeof *keys, reterr);
+    if (status == PP_OK)
+        *ret_stat = stat;
+    return status;
+}
+
+pp_status pp__linux_decode_populated(const char *bytes, size_t size, bool *ret_populated,
+                                     pp_error *reterr) {
+    pp_reading populated;
+    const key keys[] = { { "populated ", UNIT_NONE, &populated } };
+    pp_status status = take_keys(bytes, size, keys, 1, reterr);
+    if (status != PP_OK)
+        return status;
+    if (!populated.known || populated.value > 1)
+        return malformed(reterr, "cgroup.events: populated");
+    *ret_populated = populated.value == 1;
+    return PP_OK;
 }
 
 pp_status pp__linux_decode_children(const char *bytes, size_t size, pp_pid_list *list,

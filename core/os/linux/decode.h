@@ -15,6 +15,7 @@
  * a reading that is missing with PP_E_UNSUPPORTED. */
 
 #define PP_LINUX_COMM_MAX 64
+#define PP_LINUX_CGROUP_PATH_MAX 4096
 
 /* /proc/PID/stat, split at the last ')': a name may hold brackets and spaces. */
 typedef struct pp_linux_stat {
@@ -68,6 +69,54 @@ pp_status pp__linux_decode_rollup(const char *bytes, size_t size, pp_linux_rollu
 /* /proc/PID/task/TID/children in full: appends to *list. */
 pp_status pp__linux_decode_children(const char *bytes, size_t size, pp_pid_list *list,
                                     pp_error *reterr);
+
+/* cpu.stat of a cgroup, in ns. */
+typedef struct pp_linux_cpu_stat {
+    pp_reading cpu_ns, user_ns, system_ns;
+} pp_linux_cpu_stat;
+
+pp_status pp__linux_decode_cpu_stat(const char *bytes, size_t size, pp_linux_cpu_stat *ret_stat,
+                                    pp_error *reterr);
+
+/* memory.stat of a cgroup. */
+typedef struct pp_linux_memory_stat {
+    pp_reading anon_bytes, file_bytes, kernel_bytes, shmem_bytes;
+} pp_linux_memory_stat;
+
+pp_status pp__linux_decode_memory_stat(const char *bytes, size_t size,
+                                       pp_linux_memory_stat *ret_stat, pp_error *reterr);
+
+/* cgroup.events: does anybody live in it or below? */
+pp_status pp__linux_decode_populated(const char *bytes, size_t size, bool *ret_populated,
+                                     pp_error *reterr);
+
+/* decode_cgroup.c */
+/* cgroup.procs: appends to *list. A pid of another namespace (0) is PP_E_MALFORMED. */
+pp_status pp__linux_decode_procs(const char *bytes, size_t size, pp_pid_list *list,
+                                 pp_error *reterr);
+/* One figure and a line end, as in memory.current. */
+pp_status pp__linux_decode_figure(const char *bytes, size_t size, uint64_t *ret_value,
+                                  pp_error *reterr);
+/* io.stat: sums over the devices; one that shows no figures adds nothing. */
+pp_status pp__linux_decode_io_stat(const char *bytes, size_t size, uint64_t *ret_read_bytes,
+                                   uint64_t *ret_write_bytes, pp_error *reterr);
+/* The cgroup2 path ("/" or "/a/b") in /proc/PID/cgroup. PP_E_UNSUPPORTED: there is none. */
+pp_status pp__linux_decode_own_cgroup(const char *bytes, size_t size, char *ret_path,
+                                      size_t capacity, pp_error *reterr);
+/* From /proc/self/mountinfo: the directory that shows the cgroup `path` in the cgroup2 mount
+ * number `skip` of those that show it. PP_E_UNSUPPORTED: there are no more. */
+pp_status pp__linux_decode_cgroup_dir(const char *bytes, size_t size, const char *path, size_t skip,
+                                      char *ret_dir, size_t capacity, pp_error *reterr);
+/* The parts of a leaf's name. False: it is no such name. */
+typedef struct pp_linux_leaf_owner {
+    int32_t pid;
+    uint64_t start_ticks;
+    uint64_t namespace; /* in which that pid counts */
+} pp_linux_leaf_owner;
+
+bool pp__linux_decode_leaf_name(const char *name, pp_linux_leaf_owner *ret_owner);
+/* The names in a result of getdents64; false when `at` stands at the end or at nonsense. */
+bool pp__linux_next_name(const char *bytes, size_t size, size_t *at, const char **ret_name);
 
 /* Result of getdents64 on /proc or on a task directory: appends the all-digit names. */
 pp_status pp__linux_decode_numbers(const char *bytes, size_t size, pp_pid_list *list,

@@ -7,10 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     DIRECTORY_BYTES = 32 * 1024,
     MAX_DIRECTORY_READS = 4096, /* 4 million entries; the kernel allows as many pids */
+    GROWING_BYTES = 4096,
+    MAX_GROWING_BYTES = 64 * 1024 * 1024, /* more than all pids the kernel can number */
 };
 
 void pp__linux_close(const pp_linux_sys *sys, int *fd) {
@@ -46,6 +49,37 @@ pp_status pp__linux_read_path(const pp_linux_sys *sys, const char *path, char *b
     pp_status status = pp__linux_pread_file(sys, fd, path, buf, capacity, ret_size, reterr);
     pp__linux_close(sys, &fd);
     return status;
+}
+
+pp_status pp__linux_read_growing(const pp_linux_sys *sys, int fd, const char *path,
+                                 char **ret_bytes, size_t *ret_size, pp_error *reterr) {
+    char *bytes = NULL;
+    size_t size = 0;
+    for (size_t capacity = GROWING_BYTES; capacity <= MAX_GROWING_BYTES; capacity *= 2) {
+        char *larger = realloc(bytes, capacity);
+        if (larger == NULL) {
+            free(bytes);
+            return pp_fail(reterr, PP_E_NOMEM, 0, "read", "%s", path);
+        }
+        bytes = larger;
+        ssize_t got = 1;
+        while (size < capacity && got > 0) {
+            got = sys->read(fd, bytes + size, capacity - size);
+            if (got > 0)
+                size += (size_t)got;
+        }
+        if (got < 0) {
+            free(bytes);
+            return pp__linux_fail(reterr, got, "read", path);
+        }
+        if (got == 0) {
+            *ret_bytes = bytes;
+            *ret_size = size;
+            return PP_OK;
+        }
+    }
+    free(bytes);
+    return pp_fail(reterr, PP_E_ENUMERATION, 0, "read", "%s: no end", path);
 }
 
 pp_status pp__linux_list_numbers(const pp_linux_sys *sys, int dir_fd, const char *path,

@@ -63,6 +63,7 @@ typedef enum pp_linux_fact {
     PP_LINUX_FACT_ROLLUP,
     PP_LINUX_FACT_RSS,
     PP_LINUX_FACT_NOFILE,
+    PP_LINUX_FACT_LEAF,
     PP_LINUX_FACT_COUNT
 } pp_linux_fact;
 
@@ -93,6 +94,32 @@ typedef struct pp_linux_saved {
 
 typedef struct pp_linux_reader pp_linux_reader; /* memory.c */
 
+typedef enum pp_linux_leaf_file {
+    PP_LINUX_LEAF_CPU,
+    PP_LINUX_LEAF_PROCS,
+    PP_LINUX_LEAF_EVENTS,
+    PP_LINUX_LEAF_NEEDED, /* without those above there is no leaf */
+    PP_LINUX_LEAF_KILL = PP_LINUX_LEAF_NEEDED,
+    PP_LINUX_LEAF_MEMORY,
+    PP_LINUX_LEAF_MEMORY_PEAK,
+    PP_LINUX_LEAF_MEMORY_STAT,
+    PP_LINUX_LEAF_SWAP,
+    PP_LINUX_LEAF_IO,
+    PP_LINUX_LEAF_FILES
+} pp_linux_leaf_file;
+
+/* The cgroup that the leader is started in. */
+typedef struct pp_linux_leaf {
+    int parent_fd; /* -1: there is none */
+    int dir_fd;
+    int fds[PP_LINUX_LEAF_FILES]; /* held; a negative errno: why not */
+    uint64_t id;
+    bool by_path; /* PIDFD_GET_INFO is not there: membership from /proc */
+    char name[64];
+    char dir[PP_LINUX_CGROUP_PATH_MAX];
+    char place[PP_LINUX_CGROUP_PATH_MAX]; /* as /proc/PID/cgroup shows it */
+} pp_linux_leaf;
+
 typedef struct pp_linux_host {
     const pp_linux_sys *sys;
     pp_host_options options;
@@ -114,6 +141,9 @@ typedef struct pp_linux_host {
     int leader_pidfd; /* own copy: still addresses the group after the reap */
     bool lent_terminal;
 
+    bool wants_no_leaf; /* PP_KERNEL says so */
+    pp_linux_leaf leaf;
+
     pp_linux_stream streams[2]; /* stdout, stderr */
     uint64_t output_cap_bytes;
     pp_output_state output;
@@ -134,6 +164,9 @@ pp_status pp__linux_pread_file(const pp_linux_sys *sys, int fd, const char *name
                                size_t capacity, size_t *ret_size, pp_error *reterr);
 pp_status pp__linux_read_path(const pp_linux_sys *sys, const char *path, char *buf, size_t capacity,
                               size_t *ret_size, pp_error *reterr);
+/* A file whose size nobody knows, read from where `fd` stands; the caller frees *ret_bytes. */
+pp_status pp__linux_read_growing(const pp_linux_sys *sys, int fd, const char *path,
+                                 char **ret_bytes, size_t *ret_size, pp_error *reterr);
 /* The status and error of a failed call on one process; result is the negative errno. */
 pp_status pp__linux_fail(pp_error *reterr, ssize_t result, const char *op, const char *path);
 /* Appends the numbers in a directory: pids or thread ids. A failed read is PP_E_ENUMERATION. */
@@ -195,6 +228,19 @@ const char *pp__linux_step_name(int step);
 pp_status pp__linux_probe(pp_linux_host *host, pp_error *reterr);
 /* Records what trying a capability returned: a negative errno, or success. */
 void pp__linux_record(pp_linux_host *host, pp_linux_fact fact, ssize_t result);
+/* The same from a failure. */
+void pp__linux_record_error(pp_linux_host *host, pp_linux_fact fact, const pp_error *error);
+
+/* cgroup.c */
+void pp__linux_leaf_init(pp_linux_leaf *leaf);
+/* Makes the leaf, where one can be had; the capability says what came of it. */
+void pp__linux_leaf_open(pp_linux_host *host);
+/* fork, into the leaf if there is one; a leaf that takes nobody is given up. */
+pid_t pp__linux_leaf_fork(pp_linux_host *host);
+/* Holds the leaf of somebody else at this path. PP_E_VANISHED: it was removed. */
+pp_status pp__linux_leaf_take_over(pp_linux_host *host, const char *dir, pp_error *reterr);
+/* Removes it and lets go of it. It stays where somebody lives in it (EBUSY). */
+pp_status pp__linux_leaf_close(pp_linux_host *host, pp_error *reterr);
 
 /* wait.c */
 pp_status pp__linux_wait_open(pp_linux_host *host, pp_error *reterr);
@@ -244,6 +290,13 @@ pp_status pp__linux_channel_send(void *ctx, const void *bytes, size_t size, size
                                  pp_error *reterr);
 pp_status pp__linux_channel_recv(void *ctx, void *bytes, size_t capacity, size_t *ret_received,
                                  pp_error *reterr);
+/* cgroup_read.c */
+pp_status pp__linux_leaf_read(void *ctx, pp_leaf *ret_leaf, pp_error *reterr);
+pp_status pp__linux_leaf_list(void *ctx, pp_pid_list *ret_pids, pp_error *reterr);
+pp_status pp__linux_leaf_holds(void *ctx, pp_proc_id id, bool *ret_inside, pp_error *reterr);
+pp_status pp__linux_leaf_empty(void *ctx, pp_error *reterr);
+pp_status pp__linux_leaf_kill(void *ctx, pp_error *reterr);
+const char *pp__linux_leaf_path(void *ctx);
 /* output.c */
 pp_status pp__linux_drain_output(void *ctx, pp_output_state *ret_state, pp_error *reterr);
 pp_status pp__linux_save(void *ctx, const char *name, const void *bytes, size_t size,

@@ -26,6 +26,8 @@ typedef struct pp_linux_sys {
     ssize_t (*read_link)(const char *path, char *bytes, size_t size);
     int (*rewind)(int fd);
     ssize_t (*read_dir)(int fd, void *bytes, size_t size); /* getdents64 */
+    int (*make_dir)(int dir_fd, const char *name);
+    int (*remove_dir)(int dir_fd, const char *name);
     int (*inode)(int fd, uint64_t *ret_fs_magic, uint64_t *ret_inode);
     int (*pipe)(int ret_fds[2]);    /* close-on-exec */
     int (*dup_above_stdio)(int fd); /* close-on-exec, >= 3 */
@@ -35,6 +37,8 @@ typedef struct pp_linux_sys {
     int (*clock)(clockid_t clock, struct timespec *ret_time);
     pid_t (*get_pgid)(pid_t pid);
     pid_t (*fork)(void);
+    pid_t (*fork_into)(int cgroup_fd);                    /* CLONE_INTO_CGROUP */
+    int (*cgroup_of)(int pidfd, uint64_t *ret_cgroup_id); /* PIDFD_GET_INFO */
     int (*kill)(pid_t pid, int signal_number);
     int (*pidfd_open)(pid_t pid);
     int (*pidfd_signal)(int pidfd, int signal_number, unsigned flags);

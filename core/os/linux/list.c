@@ -12,8 +12,6 @@
 
 enum {
     MAX_PASSES = 16,
-    CHILDREN_BYTES = 4096,
-    MAX_CHILDREN_BYTES = 64 * 1024 * 1024, /* more than all pids the kernel can number */
 };
 
 static pp_status deliver(pp_pid_list *from, pp_status status, pp_pid_list *ret_pids) {
@@ -44,38 +42,6 @@ pp_status pp__linux_list_group(void *ctx, int32_t pgid, pp_pid_list *ret_pids, p
     return deliver(&pids, status, ret_pids);
 }
 
-/* Reads a file whose size nobody knows; the caller frees *ret_bytes. */
-static pp_status read_growing(pp_linux_host *host, int fd, const char *path, char **ret_bytes,
-                              size_t *ret_size, pp_error *reterr) {
-    char *bytes = NULL;
-    size_t size = 0;
-    for (size_t capacity = CHILDREN_BYTES; capacity <= MAX_CHILDREN_BYTES; capacity *= 2) {
-        char *larger = realloc(bytes, capacity);
-        if (larger == NULL) {
-            free(bytes);
-            return pp_fail(reterr, PP_E_NOMEM, 0, "read", "%s", path);
-        }
-        bytes = larger;
-        ssize_t got = 1;
-        while (size < capacity && got > 0) {
-            got = host->sys->read(fd, bytes + size, capacity - size);
-            if (got > 0)
-                size += (size_t)got;
-        }
-        if (got < 0) {
-            free(bytes);
-            return pp__linux_fail(reterr, got, "read", path);
-        }
-        if (got == 0) {
-            *ret_bytes = bytes;
-            *ret_size = size;
-            return PP_OK;
-        }
-    }
-    free(bytes);
-    return pp_fail(reterr, PP_E_ENUMERATION, 0, "read", "%s: no end", path);
-}
-
 static pp_status add_children_of_thread(pp_linux_host *host, int32_t pid, int32_t tid,
                                         pp_pid_list *list, pp_error *reterr) {
     char path[PP_LINUX_PATH_MAX];
@@ -85,7 +51,7 @@ static pp_status add_children_of_thread(pp_linux_host *host, int32_t pid, int32_
         return pp__linux_fail(reterr, fd, "open", path);
     char *bytes = NULL;
     size_t size = 0;
-    pp_status status = read_growing(host, fd, path, &bytes, &size, reterr);
+    pp_status status = pp__linux_read_growing(host->sys, fd, path, &bytes, &size, reterr);
     pp__linux_close(host->sys, &fd);
     if (status == PP_OK)
         status = pp__linux_decode_children(bytes, size, list, reterr);

@@ -29,6 +29,7 @@ pp_status pp_host_net_open(pp_os *ret_os, pp_error *reterr) {
         host->facts[PP_LINUX_FACT_CHILDREN].state = PP_E_UNSUPPORTED;
     host->facts[PP_LINUX_FACT_IO].state = PP_E_UNSUPPORTED; /* not asked for */
     host->self_io_fd = host->leader_pidfd = -1;
+    pp__linux_leaf_init(&host->leaf);
     host->proc_fd = host->sys->open_at(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (host->proc_fd < 0) {
         int failed = -host->proc_fd;

@@ -28,6 +28,7 @@ static const char *const names[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_ROLLUP] = "smaps_rollup",
     [PP_LINUX_FACT_RSS] = "exact_rss",
     [PP_LINUX_FACT_NOFILE] = "descriptor_limit",
+    [PP_LINUX_FACT_LEAF] = "cgroup_leaf",
 };
 
 static const char *const consequences[PP_LINUX_FACT_COUNT] = {
@@ -41,6 +42,7 @@ static const char *const consequences[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_ROLLUP] = "no proportional memory reading",
     [PP_LINUX_FACT_RSS] = "resident size is approximate or unconfirmed",
     [PP_LINUX_FACT_NOFILE] = "the soft descriptor limit stays; large trees may not be held",
+    [PP_LINUX_FACT_LEAF] = "no cgroup of its own: totals by conservation, ends by pid alone",
 };
 
 static void record_status(pp_linux_host *host, pp_linux_fact fact, pp_status state, int sys_errno) {
@@ -60,6 +62,10 @@ void pp__linux_record(pp_linux_host *host, pp_linux_fact fact, ssize_t result) {
     else if (sys_errno != 0)
         state = pp_status_from_errno(sys_errno);
     record_status(host, fact, state, sys_errno);
+}
+
+void pp__linux_record_error(pp_linux_host *host, pp_linux_fact fact, const pp_error *error) {
+    record_status(host, fact, error->status, error->sys_errno);
 }
 
 /* Two pidfds of one process share an inode in pidfs; elsewhere all pidfds of the system do. */
@@ -138,17 +144,32 @@ static void probe_memory(pp_linux_host *host) {
         record_status(host, PP_LINUX_FACT_RSS, PP_OK, 0);
 }
 
-/* Makes the host believe in an older kernel, so that its other half is tested. */
-static pp_status apply_switch(pp_linux_host *host, pp_error *reterr) {
-    const char *kernel = getenv("PP_KERNEL");
-    if (kernel == NULL || kernel[0] == '\0')
-        return PP_OK;
-    if (strcmp(kernel, "6.1") != 0)
-        return pp_fail(reterr, PP_E_INVALID, 0, "PP_KERNEL", "\"%s\"; only 6.1 is known", kernel);
-    static const pp_linux_fact newer[] = { PP_LINUX_FACT_INODE, PP_LINUX_FACT_GROUP_SIGNAL };
-    for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) {
-        record_status(host, newer[i], PP_E_UNSUPPORTED, 0);
-        host->facts[newer[i]].consequence = "switched off by PP_KERNEL";
+static void switch_off(pp_linux_host *host, pp_linux_fact fact) {
+    record_status(host, fact, PP_E_UNSUPPORTED, 0);
+    host->facts[fact].consequence = "switched off by PP_KERNEL";
+}
+
+static bool is_word(const char *word, size_t size, const char *wanted) {
+    return size == strlen(wanted) && memcmp(word, wanted, size) == 0;
+}
+
+/* Makes the host believe in an older kernel or a poorer place, so that its other half is tested. */
+static pp_status apply_switches(pp_linux_host *host, pp_error *reterr) {
+    const char *words = getenv("PP_KERNEL");
+    while (words != NULL && words[0] != '\0') {
+        size_t size = strcspn(words, ",");
+        if (is_word(words, size, "6.1")) {
+            switch_off(host, PP_LINUX_FACT_INODE);
+            switch_off(host, PP_LINUX_FACT_GROUP_SIGNAL);
+        } else if (is_word(words, size, "no-cgroup")) {
+            switch_off(host, PP_LINUX_FACT_LEAF);
+            host->wants_no_leaf = true;
+        } else {
+            return pp_fail(reterr, PP_E_INVALID, 0, "PP_KERNEL",
+                           "\"%s\"; known are 6.1 and no-cgroup, with a comma between", words);
+        }
+        words += size;
+        words += words[0] == ',';
     }
     return PP_OK;
 }
@@ -173,8 +194,9 @@ pp_status pp__linux_probe(pp_linux_host *host, pp_error *reterr) {
     pp__linux_record(host, PP_LINUX_FACT_CHILDREN, try_children(host));
     pp__linux_record(host, PP_LINUX_FACT_IO, try_io(host));
     probe_memory(host);
+    record_status(host, PP_LINUX_FACT_LEAF, PP_E_UNVERIFIED, 0); /* tried at the start */
 
-    pp_status status = apply_switch(host, reterr);
+    pp_status status = apply_switches(host, reterr);
     if (status == PP_OK)
         status = require(host, PP_LINUX_FACT_PIDFD, reterr);
     if (status == PP_OK)

@@ -99,9 +99,9 @@ static pp_linux_child_plan plan_of(const pp_linux_host *host, const pp_command *
 }
 
 /* The child inherits the slack of the thread that forks, also as its own default. */
-static pid_t fork_with_slack(const pp_linux_host *host, const pp_linux_child_plan *plan) {
+static pid_t fork_with_slack(pp_linux_host *host, const pp_linux_child_plan *plan) {
     (void)host->sys->prctl(PR_SET_TIMERSLACK, host->saved.slack_ns);
-    pid_t pid = host->sys->fork();
+    pid_t pid = pp__linux_leaf_fork(host);
     if (pid == 0)
         pp__linux_child(plan);
     (void)host->sys->prctl(PR_SET_TIMERSLACK, 1);
@@ -176,9 +176,12 @@ static pp_status keep_streams(pp_linux_host *host, const pp_command *command, ch
 static pp_status start(pp_linux_host *host, const pp_command *command, channels *fds,
                        pp_error *reterr) {
     pp_linux_child_plan plan = plan_of(host, command, fds);
+    pp__linux_leaf_open(host);
     pid_t pid = fork_with_slack(host, &plan);
-    if (pid < 0)
+    if (pid < 0) {
+        (void)pp__linux_leaf_close(host, NULL);
         return pp_fail(reterr, PP_E_SYS, -pid, "fork", "%s", command->path);
+    }
 
     host->lent_terminal = plan.take_terminal;
     pp__linux_close(host->sys, &fds->report[WRITE_END]);
@@ -195,6 +198,7 @@ static pp_status start(pp_linux_host *host, const pp_command *command, channels 
     pp__linux_close(host->sys, &host->leader_pidfd);
     pp__linux_streams_close(host);
     pp__linux_terminal_back(host);
+    (void)pp__linux_leaf_close(host, NULL); /* the next one gets a fresh one */
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -60,6 +61,14 @@ static ssize_t real_read_dir(int fd, void *bytes, size_t size) {
     RESULT_OF(ssize_t, syscall(SYS_getdents64, fd, bytes, size));
 }
 
+static int real_make_dir(int dir_fd, const char *name) {
+    RESULT_OF(int, mkdirat(dir_fd, name, 0755));
+}
+
+static int real_remove_dir(int dir_fd, const char *name) {
+    RESULT_OF(int, unlinkat(dir_fd, name, AT_REMOVEDIR));
+}
+
 static int real_inode(int fd, uint64_t *ret_fs_magic, uint64_t *ret_inode) {
     struct statfs fs;
     struct stat file;
@@ -95,6 +104,37 @@ static pid_t real_get_pgid(pid_t pid) {
 
 static pid_t real_fork(void) {
     RESULT_OF(pid_t, fork());
+}
+
+/* The system headers may be older than the call. */
+struct clone3_arguments {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
+        set_tid_size, cgroup;
+};
+#define CLONE3_INTO_CGROUP UINT64_C(0x200000000)
+
+static pid_t real_fork_into(int cgroup_fd) {
+    struct clone3_arguments arguments = { .flags = CLONE3_INTO_CGROUP,
+                                          .exit_signal = SIGCHLD,
+                                          .cgroup = (uint64_t)cgroup_fd };
+    RESULT_OF(pid_t, syscall(SYS_clone3, &arguments, sizeof arguments));
+}
+
+struct pidfd_facts {
+    uint64_t mask, cgroup_id;
+    uint32_t numbers[12];
+};
+#define PIDFD_FACTS _IOWR(0xFF, 11, struct pidfd_facts) /* PIDFD_GET_INFO, first version */
+#define PIDFD_FACT_CGROUP (UINT64_C(1) << 2)
+
+static int real_cgroup_of(int pidfd, uint64_t *ret_cgroup_id) {
+    struct pidfd_facts facts = { .mask = PIDFD_FACT_CGROUP };
+    if (ioctl(pidfd, PIDFD_FACTS, &facts) < 0)
+        return -errno;
+    if ((facts.mask & PIDFD_FACT_CGROUP) == 0)
+        return -ENOTTY; /* answered, but not this */
+    *ret_cgroup_id = facts.cgroup_id;
+    return 0;
 }
 
 static int real_kill(pid_t pid, int signal_number) {
@@ -177,6 +217,8 @@ const pp_linux_sys pp_linux_sys_real = {
     .read_link = real_read_link,
     .rewind = real_rewind,
     .read_dir = real_read_dir,
+    .make_dir = real_make_dir,
+    .remove_dir = real_remove_dir,
     .inode = real_inode,
     .pipe = real_pipe,
     .dup_above_stdio = real_dup_above_stdio,
@@ -184,6 +226,8 @@ const pp_linux_sys pp_linux_sys_real = {
     .clock = real_clock,
     .get_pgid = real_get_pgid,
     .fork = real_fork,
+    .fork_into = real_fork_into,
+    .cgroup_of = real_cgroup_of,
     .kill = real_kill,
     .pidfd_open = real_pidfd_open,
     .pidfd_signal = real_pidfd_signal,
