@@ -107,7 +107,7 @@ local function print_guard(draft)
   end
 end
 
-local TIERS = { Linux = "conservation", Darwin = "observed" }
+local TIERS = { Linux = "cgroup or conservation", Darwin = "observed" }
 
 local function print_power(draft)
   print("counting tier: " .. (TIERS[core.process.system()] or "unknown"))

@@ -68,7 +68,7 @@ point "  creates nothing" test ! -e "$scratch/none"
 point "  tells the total duration" said "^total: at least 1 h 30 min, ends not before"
 point "  the origin of every option" said -- "--interval .*\|--warmup 60 s (default)"
 point "  the smallest p of five and five runs" said "5+5 runs: smallest possible p 0.0079"
-point "  the tier of this system's totals" said "^counting tier: \(conservation\|observed\)$"
+point "  the tier of this system's totals" said "^counting tier: \(cgroup or conservation\|observed\)$"
 point "  the guard's state" said "^guard: /usr/local/bin/nvpair is"
 "$lua" overview --baseline "$scratch/app" --output "$scratch/none" --dry-run >"$scratch/output" 2>&1
 point "  ends with preflight's status" test $? -eq 2
