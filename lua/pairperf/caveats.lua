@@ -69,6 +69,13 @@ M.LIST = {
     look at a process.]],
   },
   {
+    "cgroup-tier",
+    line [[
+    Figures of the source 'cgroup' are what the kernel counted for everything that ran in
+    a control group of the run's own, ended processes included. What left the group is not
+    in it: one process that did makes the total a partial one.]],
+  },
+  {
     "conservation-tier",
     line [[
     Figures of the source 'conservation' add what living members used to what ended
@@ -79,9 +86,9 @@ M.LIST = {
   {
     "components",
     line [[
-    Times of children that were waited for are never added to a component. What the tree
-    used and no component was seen using is listed as unattributed; it can be slightly
-    negative within the error of the clocks.]],
+    Components are counted as observed, and times of children that were waited for are
+    never added to one. What the tree used and no component was seen using is listed as
+    unattributed; it can be slightly negative within the error of the clocks.]],
   },
   {
     "complete",
@@ -94,7 +101,7 @@ M.LIST = {
     line [[
     Summed resident memory and footprint count pages that several processes share more
     than once; proportional memory (PSS) does not. None of them is a total of unique
-    pages.]],
+    pages. A child that still runs in its parent's address space is counted once.]],
   },
   {
     "pss-cadence",
@@ -106,7 +113,8 @@ M.LIST = {
     "switches",
     line [[
     Voluntary context switches are the nearest thing to wakeups on Linux; they are
-    neither interrupt nor idle wakeups.]],
+    neither interrupt nor idle wakeups. Where threads ended the figure is a lower bound:
+    what a thread did between its last reading and its end is gone.]],
   },
   {
     "zero-writes",

@@ -95,6 +95,38 @@ local function test_switches(report)
   end
 end
 
+-- Totals that are only known to be at least what is shown.
+local function lower_bounds(scenario, add)
+  for _, row in ipairs(scenario.metrics) do
+    local runs = row.baseline.lower_bound + (row.candidate and row.candidate.lower_bound or 0)
+    if not row.detail and row.tier == "conservation" and runs > 0 then
+      add(
+        (
+          "Scenario %s: %s is a lower bound in %d of the runs, as a member ignored SIGCHLD; a "
+          .. "difference of lower bounds proves nothing."
+        ):format(scenario.name, row.title, runs)
+      )
+    end
+  end
+end
+
+local function contradictions(report)
+  local slots, worst = {}, 0
+  for _, one in ipairs(report.findings) do
+    if one.kind == "cpu_totals_differ" then
+      slots[#slots + 1] = one.slot
+      worst = math.max(worst, one.share)
+    end
+  end
+  if #slots == 0 then
+    return nil
+  end
+  return (
+    "CPU by the cgroup and by conservation differ by up to %.1f %% (%s %s): see the findings "
+    .. "on the numbers."
+  ):format(100 * worst, #slots > 1 and "slots" or "slot", table.concat(slots, ", "))
+end
+
 --- The report's first lines, the gravest first.
 ---@param report table
 ---@return string[]
@@ -110,7 +142,9 @@ function M.lines(report)
   end
   for _, scenario in ipairs(report.scenarios) do
     add(outcome(scenario))
+    lower_bounds(scenario, add)
   end
+  add(contradictions(report))
   if report.totals.pending > 0 then
     add(
       ("The session is not finished: %d of %d runs are still to come."):format(
@@ -143,6 +177,9 @@ local WARNINGS = {
   stale = " (a frame was handed over long after its last reading)",
 }
 
+-- Below it the clock is only being steered.
+local WALL_STEP_NS <const> = 100000000
+
 local function window_remarks(summary, add)
   local window = summary.window
   if not window then
@@ -155,6 +192,13 @@ local function window_remarks(summary, add)
     add(
       ("%d ended processes were too many to be recorded; the observed source misses them"):format(
         window.exits_dropped
+      )
+    )
+  end
+  if math.abs(window.wall_step_ns or 0) > WALL_STEP_NS then
+    add(
+      ("the wall clock was set by %+.1f s during the window; no figure depends on it"):format(
+        window.wall_step_ns / 1e9
       )
     )
   end

@@ -1,16 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The conserved totals of one window, and when they may not pass for totals. A total that may
 --- have lost what it should have kept is a partial figure: named, kept for diagnosis, no value.
-local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 
 local M = {}
 
 -- Two 10 ms ticks: what one parent's waited-for times may lag behind, first ones included.
 local TICKS_NS <const> = 20000000
-
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
 
 -- `clamped` says of the total in question how far it was held up.
 local function look(window, clamped)
@@ -35,7 +31,7 @@ local function delta(window, field)
   end
   local from, to = first.frame.conservation, last.frame.conservation
   for _, total in ipairs { from, to } do
-    if not known(total[field]) then
+    if not measured.known(total[field]) then
       return nil, total.missing and total.missing[field] or "not_measured"
     end
   end
@@ -58,6 +54,7 @@ end
 ---@field reason? string why there is no delta
 ---@field doubt? string why the delta is partial
 ---@field flags string[]
+---@field lower_bound? boolean a member ignored SIGCHLD: its children's times are lost
 ---@field error_ns? integer of the CPU total
 
 --- CPU. Doubtful when less was conserved than was observed, or more was held up than clocks can
@@ -77,6 +74,7 @@ function M.cpu(window, observed_ns)
     delta = ns,
     reason = reason,
     error_ns = error_ns,
+    lower_bound = seen.lower_bound,
     flags = flags_of(seen),
     doubt = ns and (short and "below_observed" or seen.beyond and "clamped_beyond_error") or nil,
   }

@@ -53,7 +53,7 @@ end
 local function resident(frame)
   local sum
   for _, proc in ipairs(frame.procs) do
-    if proc.phase ~= "zombie" and known(proc.rss_bytes) then
+    if window_frames.holds(proc, "rss_bytes") and known(proc.rss_bytes) then
       sum = (sum or 0) + proc.rss_bytes
     end
   end
@@ -76,10 +76,11 @@ local function add_frame(state, frame)
     live(state, exit, id, frame).ended = true
     state.last[id] = nil
   end
-  local sums = frame.conservation
+  local sums, group = frame.conservation, known(frame.cgroup) and frame.cgroup or {}
   state.points[#state.points + 1] = {
     t_ns = frame.t_ns,
-    cpu = known(sums.cpu_ns) and sums.cpu_ns or nil,
+    conservation = known(sums.cpu_ns) and sums.cpu_ns or nil,
+    cgroup = known(group.cpu_ns) and group.cpu_ns or nil,
     writes = known(sums.write_bytes) and sums.write_bytes or nil,
     switches = state.total.switches,
     wakeups = state.total.wakeups,
@@ -160,6 +161,18 @@ local function read_frames(run_dir)
   return cache[run_dir]
 end
 
+-- CPU by the one source that the scenario's runs are compared by.
+local function choose_cpu(points, scenario)
+  local source = "conservation"
+  for _, row in ipairs(scenario.metrics or {}) do
+    source = row.name == "cpu_percent" and row.tier == "cgroup" and "cgroup" or source
+  end
+  for _, point in ipairs(points) do
+    point.cpu = point[source]
+  end
+  return points
+end
+
 --- The pictures' data of one run; all lists are empty when it left no evidence.
 ---@param run_dir string
 ---@param summary table?
@@ -180,7 +193,7 @@ function M.read(run_dir, summary, scenario)
     return nil, err
   end
   return {
-    points = frames.points,
+    points = choose_cpu(frames.points, scenario),
     lives = frames.lives,
     requests = requests or {},
     escapes = escapes(events),

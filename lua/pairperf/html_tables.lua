@@ -24,7 +24,7 @@ local function verdict_row(scenario, row)
     { text = verdict_text.word(comparison), class = "word " .. comparison.verdict },
     report_values.side(row, "baseline").median,
     report_values.side(row, "candidate").median,
-    row.unit,
+    report_values.unit(row),
     absolute,
     relative,
     verdict_text.interval(row, comparison.difference_interval),
@@ -117,7 +117,7 @@ function M.components(out, scenario)
     head[#head + 1] = variant .. " resident maximum, MiB"
   end
   for i, component in ipairs(scenario.components) do
-    rows[i] = { component.name }
+    rows[i] = { report_values.component(component) }
     for _, variant in ipairs(variants) do
       table.insert(rows[i], report_values.short(component[variant].cpu_percent))
       table.insert(rows[i], report_values.mebibytes(component[variant].rss_max_bytes))
@@ -147,6 +147,14 @@ function M.runs(out, report)
   local head = { "Slot", "Scenario", "Variant", "Repetition", "Status", "Failing step", "Reason" }
   table.move({ "Evidence", "Next command" }, 1, 2, #head + 1, head)
   html_text.table(out, "Every scheduled run", head, rows)
+  local items = {}
+  for i, one in ipairs(report.findings) do
+    items[i] = ("slot %d: %s"):format(one.slot, one.text)
+  end
+  if #items > 0 then
+    html_text.paragraph(out, "Findings on the numbers:")
+    html_text.list(out, items)
+  end
 end
 
 --- What the two sides are.
@@ -183,6 +191,7 @@ function M.closing(out, report)
     html_text.paragraph(out, "Warnings from before the first run:")
     html_text.list(out, report.warnings)
   end
+  html_text.paragraph(out, report_values.own_cost(report.own_cost))
   html_text.paragraph(
     out,
     (

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The metrics that reports show, in their order: title, unit as printed, the factor from the
 --- stored unit to it, and the difference that is too small to matter. docs/METRICS.md defines each.
+local run_tiers = require "pairperf.run_tiers"
+
 local MIB <const> = 1 / 1048576
 local KIB <const> = 1 / 1024
 
@@ -19,7 +21,8 @@ local NONE <const> = { rel = 0, abs = 0 }
 ---@field title string
 ---@field unit string as printed
 ---@field scale number stored value to printed value
----@field tiered boolean? the headline of several tiers, NAME_conservation and NAME_observed
+---@field tiers string[]? the headline of several tiers, the best first: NAME_cgroup and so on
+---@field tier_of string? the metric whose tier it follows
 ---@field detail boolean? shown in the table of sources, not in the main one
 ---@field excluded boolean? shown only when components are excluded
 ---@field note string?
@@ -29,7 +32,13 @@ local NONE <const> = { rel = 0, abs = 0 }
 
 ---@type pairperf.MetricEntry[]
 local M = {
-  { name = "cpu_percent", margin = CPU, title = "CPU", unit = "% of one core", tiered = true },
+  {
+    name = "cpu_percent",
+    margin = CPU,
+    title = "CPU",
+    unit = "% of one core",
+    tiers = run_tiers.CPU,
+  },
   {
     name = "cpu_percent_without_excluded",
     margin = CPU,
@@ -151,7 +160,7 @@ local M = {
     title = "Disk writes",
     unit = "KiB per second",
     scale = KIB,
-    tiered = true,
+    tiers = run_tiers.WRITES,
   },
   {
     name = "cancelled_write_bytes_per_second",
@@ -189,8 +198,17 @@ local M = {
     margin = PER_REQUEST,
     title = "CPU per completed request",
     unit = "ms",
+    tiers = run_tiers.CPU,
+    tier_of = "cpu_percent",
   },
-  { name = "cpu_ms_per_token", margin = PER_REQUEST, title = "CPU per output token", unit = "ms" },
+  {
+    name = "cpu_ms_per_token",
+    margin = PER_REQUEST,
+    title = "CPU per output token",
+    unit = "ms",
+    tiers = run_tiers.CPU,
+    tier_of = "cpu_percent",
+  },
   { name = "time_to_ready_ms", margin = READY, title = "Time from launch to ready", unit = "ms" },
   {
     name = "billed_energy_per_second",
@@ -199,6 +217,13 @@ local M = {
     title = "Kernel billed energy counter",
     unit = "raw per second",
     note = "units and attribution unvalidated; directional only",
+  },
+  {
+    name = "cpu_percent_cgroup",
+    margin = CPU,
+    title = "CPU of the control group",
+    unit = "% of one core",
+    detail = true,
   },
   {
     name = "cpu_percent_conservation",
@@ -219,6 +244,8 @@ local M = {
     margin = CPU,
     title = "CPU that no component was seen using",
     unit = "% of one core",
+    tiers = run_tiers.CPU,
+    tier_of = "cpu_percent",
     detail = true,
   },
   {
@@ -238,6 +265,62 @@ local M = {
     detail = true,
   },
 }
+
+local WHOSE = {
+  cgroup = "of the control group",
+  conservation = "by conservation",
+  observed = "as observed",
+}
+
+for _, what in ipairs { "request", "token" } do
+  for _, tier in ipairs(run_tiers.CPU) do
+    M[#M + 1] = {
+      name = ("cpu_ms_per_%s_%s"):format(what, tier),
+      margin = PER_REQUEST,
+      title = ("CPU per %s, %s"):format(what, WHOSE[tier]),
+      unit = "ms",
+      detail = true,
+    }
+  end
+end
+
+for _, what in ipairs { "read", "write" } do
+  M[#M + 1] = {
+    name = what .. "_bytes_per_second_cgroup",
+    margin = WRITES,
+    title = ("Device %ss of the control group"):format(what),
+    unit = "KiB per second",
+    scale = KIB,
+    detail = true,
+  }
+end
+
+-- What is charged to the control group, by part.
+local CHARGED = {
+  { "current", "Charged memory" },
+  { "anon", "Charged anonymous memory" },
+  { "file", "Charged file memory" },
+  { "shmem", "Charged shared memory" },
+  { "kernel", "Charged kernel memory" },
+  { "swap", "Charged swap" },
+}
+
+local function charged(name, title)
+  M[#M + 1] = {
+    name = ("cgroup_memory_%s_bytes"):format(name),
+    margin = MEMORY,
+    title = title,
+    unit = "MiB",
+    scale = MIB,
+    detail = true,
+  }
+end
+
+for _, part in ipairs(CHARGED) do
+  charged(part[1] .. "_max", part[2] .. ", maximum")
+  charged(part[1] .. "_mean", part[2] .. ", mean")
+end
+charged("peak", "Charged memory, highest since the start of the run")
 
 for _, entry in ipairs(M) do
   entry.scale = entry.scale or 1

@@ -4,6 +4,7 @@ local caveats = require "pairperf.caveats"
 local conclusions = require "pairperf.conclusions"
 local json = require "pairperf.json"
 local report_compare = require "pairperf.report_compare"
+local report_findings = require "pairperf.report_findings"
 local report_intervals = require "pairperf.report_intervals"
 local report_metrics = require "pairperf.report_metrics"
 local stats = require "pairperf.stats"
@@ -102,16 +103,19 @@ end
 
 local FIELDS = { "cpu_percent", "rss_max_bytes", "pss_max_bytes" }
 
-local function component_rows(scenario, rows, summaries, variants)
-  local names = {}
+local function component_rows(scenario, rows, summaries, variants, excluded)
+  local names, is_excluded = {}, {}
+  for _, name in ipairs(excluded or {}) do
+    names[name], is_excluded[name] = false, true
+  end
   for _, row in ipairs(rows) do
     for name in pairs(summaries[row.slot] and summaries[row.slot].components or {}) do
       names[name] = true
     end
   end
   local list = json.array {}
-  for name in pairs(names) do
-    local entry = { name = name }
+  for name, seen in pairs(names) do
+    local entry = { name = name, excluded = is_excluded[name] or false, seen = seen }
     for _, variant in ipairs(variants) do
       entry[variant] = {}
       local own = select_rows(rows, scenario, variant)
@@ -177,18 +181,32 @@ end
 
 -- ---------------------------------------------------------------- run details
 
-local function own_cost(rows, summaries)
-  local cpu, rss, pass = {}, {}, {}
+-- Median over the runs of a field of one part of their own cost.
+local function cost_median(rows, summaries, part, field)
+  local values = {}
   for _, row in ipairs(rows) do
-    local own = summaries[row.slot] and summaries[row.slot].own_cost or {}
-    cpu[#cpu + 1] = known(own.cpu_ns) and own.cpu_ns or nil
-    rss[#rss + 1] = known(own.rss_bytes) and own.rss_bytes or nil
-    pass[#pass + 1] = own.pass_ns and known(own.pass_ns.median) and own.pass_ns.median or nil
+    local own = summaries[row.slot] and summaries[row.slot].own_cost
+    local one = own and (part == nil and own or own[part])
+    values[#values + 1] = known(one) and known(one[field]) and one[field] or nil
   end
+  return or_null(stats.median(values))
+end
+
+-- Of the supervisors of hooks or checks; null where there was none.
+local function helper_cost(rows, summaries, part)
+  local cpu = cost_median(rows, summaries, part, "cpu_ns")
+  local rss = cost_median(rows, summaries, part, "rss_bytes")
+  return (known(cpu) or known(rss)) and { cpu_ns_per_run = cpu, rss_bytes = rss } or json.null
+end
+
+local function own_cost(rows, summaries)
   return {
-    cpu_ns_per_run = or_null(stats.median(cpu)),
-    rss_bytes = or_null(stats.median(rss)),
-    pass_ns = or_null(stats.median(pass)),
+    cpu_ns_per_run = cost_median(rows, summaries, nil, "cpu_ns"),
+    cpu_ns_per_frame = cost_median(rows, summaries, nil, "cpu_ns_per_frame"),
+    rss_bytes = cost_median(rows, summaries, nil, "rss_bytes"),
+    pass_ns = cost_median(rows, summaries, "pass_ns", "median"),
+    hook = helper_cost(rows, summaries, "hook"),
+    check = helper_cost(rows, summaries, "check"),
   }
 end
 
@@ -264,7 +282,8 @@ local function scenario_report(scenario, plan, rows, summaries)
   result.metrics, result.unavailable = report_metrics.rows(context, plan)
   result.intervals = report_intervals.advice(result, own, summaries)
   result.requests = request_rows(own, summaries)
-  result.components = component_rows(scenario.name, own, summaries, variants)
+  result.components =
+    component_rows(scenario.name, own, summaries, variants, plan.excluded_components)
   return result
 end
 
@@ -349,6 +368,7 @@ function M.build(input)
     report.scenarios[i] = scenario_report(scenario, plan, rows, summaries)
   end
   report_compare.add(report, plan)
+  report.findings = report_findings.build(rows, summaries)
   report.notes = conclusions.notes(rows, summaries)
   report.conclusions = conclusions.lines(report)
   return report

@@ -3,6 +3,7 @@
 local format = require "pairperf.format"
 local json = require "pairperf.json"
 local markdown = require "pairperf.markdown"
+local report_findings = require "pairperf.report_findings"
 local report_md_scenario = require "pairperf.report_md_scenario"
 local report_md_verdicts = require "pairperf.report_md_verdicts"
 local report_values = require "pairperf.report_values"
@@ -93,6 +94,17 @@ local function slots_text(slots)
   return (#slots > 1 and "slots " or "slot ") .. table.concat(parts, ", ")
 end
 
+local function slot_list(out, head, notes)
+  local items = {}
+  for i, note in ipairs(notes) do
+    items[i] = ("%s: %s"):format(slots_text(note.slots), md(note.text))
+  end
+  if #items > 0 then
+    markdown.paragraph(out, head)
+    markdown.list(out, items)
+  end
+end
+
 local function runs_section(out, report)
   markdown.heading(out, 2, "Runs")
   markdown.paragraph(
@@ -129,14 +141,8 @@ local function runs_section(out, report)
     "Evidence",
     "Next command",
   }, rows)
-  local notes = {}
-  for i, note in ipairs(report.notes) do
-    notes[i] = ("%s: %s"):format(slots_text(note.slots), md(note.text))
-  end
-  if #notes > 0 then
-    markdown.paragraph(out, "Remarks on runs:")
-    markdown.list(out, notes)
-  end
+  slot_list(out, "Findings on the numbers:", report_findings.grouped(report.findings))
+  slot_list(out, "Remarks on runs:", report.notes)
 end
 
 -- ---------------------------------------------------------------- guard and isolation
@@ -255,18 +261,7 @@ local function harness_section(out, report)
       text_or(report.created_utc, "unknown")
     )
   )
-  local own = report.own_cost
-  markdown.paragraph(
-    out,
-    (
-      "Not part of any figure above, medians over the runs: the supervisor used %s of CPU and "
-      .. "%s MiB of resident memory; one frame took %s."
-    ):format(
-      format.seconds(known(own.cpu_ns_per_run) and own.cpu_ns_per_run or nil),
-      report_values.mebibytes(own.rss_bytes),
-      format.seconds(known(own.pass_ns) and own.pass_ns or nil)
-    )
-  )
+  markdown.paragraph(out, md(report_values.own_cost(report.own_cost)))
   local rows = capability_rows(report.capabilities)
   if #rows > 0 then
     markdown.table(out, { "Capability, found by trying it", "State", "Consequence" }, rows)

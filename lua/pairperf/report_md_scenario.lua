@@ -74,6 +74,12 @@ local function passes_text(passes)
   return ("over %s passes per run"):format(count)
 end
 
+-- Why there is no value, and what there is instead.
+local function with_partial(words, row)
+  local partial = report_values.partial(row)
+  return words .. table.concat(row.reasons, "; ") .. (partial and "; " .. partial or "")
+end
+
 local function flag_lines(out, scenario)
   local add, items = grouped()
   for _, row in ipairs(scenario.metrics) do
@@ -84,15 +90,15 @@ local function flag_lines(out, scenario)
     if known(row.passes) then
       add(row.title, passes_text(row.passes))
     end
-    if #row.flags > 0 then
-      add(row.title, "flagged " .. table.concat(row.flags, ", "))
+    for _, words in ipairs(report_values.flags(row)) do
+      add(row.title, words)
     end
     if #row.reasons > 0 then
-      add(row.title, "missing in some runs: " .. table.concat(row.reasons, "; "))
+      add(row.title, with_partial("missing in some runs: ", row))
     end
   end
   for _, one in ipairs(scenario.unavailable) do
-    add(one.title, "not available: " .. table.concat(one.reasons, "; "))
+    add(one.title, with_partial("not available: ", one))
   end
   local list = items()
   if #list > 0 then
@@ -118,7 +124,7 @@ local function component_table(out, scenario)
   local rows, unseen_alive = {}, false
   for i, component in ipairs(scenario.components) do
     unseen_alive = unseen_alive or component.name:find "^%[.*%]$" ~= nil
-    local cells = { md(component.name) }
+    local cells = { md(report_values.component(component)) }
     for _, variant in ipairs(variants) do
       cells[#cells + 1] = report_values.short(component[variant].cpu_percent)
       cells[#cells + 1] = report_values.mebibytes(component[variant].rss_max_bytes)

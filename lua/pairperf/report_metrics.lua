@@ -4,22 +4,12 @@
 local catalogue = require "pairperf.metric_catalogue"
 local compare = require "pairperf.compare"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local stats = require "pairperf.stats"
 
 local M = {}
 
-local TIERS = { "conservation", "observed" }
-
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
-
-local function or_null(value)
-  if value == nil then
-    return json.null
-  end
-  return value
-end
+local known, or_null = measured.known, measured.or_null
 
 --- Runs in the form that stats.aggregate takes.
 ---@param rows table[] of report.runs
@@ -51,8 +41,9 @@ local function all_have(runs, name)
 end
 
 -- The best tier that all successful runs of all variants have.
-local function common_tier(sides, name)
-  for _, tier in ipairs(TIERS) do
+local function common_tier(sides, entry)
+  local name = entry.tier_of or entry.name
+  for _, tier in ipairs(entry.tiers) do
     local everywhere, any = true, false
     for _, side in pairs(sides) do
       local successes = stats.aggregate(side, name).successful
@@ -113,11 +104,27 @@ local function remarks(rows, summaries, name)
   return sorted(flags), sorted(reasons), metric_tier
 end
 
+-- Successful runs of one variant whose value is a lower bound.
+local function lower_bounds(context, variant, name)
+  local count = 0
+  for _, row in ipairs(context.rows) do
+    local summary = row.status == "success"
+      and row.variant == variant
+      and context.summaries[row.slot]
+    local metric = summary and (summary.metrics or {})[name]
+    for _, flag in ipairs(metric and known(metric.value) and metric.flags or {}) do
+      count = count + (flag == "lower_bound" and 1 or 0)
+    end
+  end
+  return count
+end
+
 -- Smallest and largest of a number that runs state beside the value; nil where none does.
-local function stated(rows, summaries, name, field)
+local function stated(context, name, field)
   local low, high
-  for _, row in ipairs(successes(rows)) do
-    local metric = summaries[row.slot] and (summaries[row.slot].metrics or {})[name]
+  for _, row in ipairs(successes(context.rows)) do
+    local summary = context.summaries[row.slot]
+    local metric = summary and (summary.metrics or {})[name]
     local number = metric and metric[field]
     if known(number) then
       low, high = math.min(low or number, number), math.max(high or number, number)
@@ -151,14 +158,35 @@ local function run_values(context, name)
   return list
 end
 
-local function comparison(entry, context)
-  local source, tier = entry.name, nil
-  local no_tier = false
-  if entry.tiered then
-    tier = common_tier(context.sides, entry.name)
-    no_tier = tier == nil
-    source = tier and entry.name .. "_" .. tier or entry.name
+-- The metric of the summaries that a row shows: {name, tier}; no name: no source covers all runs.
+local function source_of(entry, context)
+  if not entry.tiers then
+    return { name = entry.name }
   end
+  local tier = common_tier(context.sides, entry)
+  return { name = tier and entry.name .. "_" .. tier, tier = tier }
+end
+
+-- What runs say beside their values.
+local function add_remarks(row, context, source)
+  local own_tier
+  row.flags, row.reasons, own_tier =
+    remarks(context.rows, context.summaries, source.name or row.name)
+  row.tier = or_null(source.name and (source.tier or own_tier) or nil)
+  if not source.name then
+    row.reasons[#row.reasons + 1] = "no source that all successful runs have"
+  end
+  local name = source.name or row.name
+  local _, largest_error = stated(context, name, "error")
+  local fewest, most = stated(context, name, "passes")
+  local low, high = stated(context, name, "partial")
+  row.error = or_null(largest_error)
+  row.passes = fewest and { fewest = fewest, most = most } or json.null
+  row.partial = low and { low = low, high = high } or json.null
+end
+
+local function comparison(entry, context)
+  local source = source_of(entry, context)
   local row = {
     name = entry.name,
     title = entry.title,
@@ -167,24 +195,16 @@ local function comparison(entry, context)
     detail = entry.detail or false,
     note = or_null(entry.note),
   }
-  local flags, reasons, own_tier = remarks(context.rows, context.summaries, source)
+  add_remarks(row, context, source)
   for variant, runs in pairs(context.sides) do
     -- Runs measured by different sources are not put together.
-    row[variant] = aggregate(runs, no_tier and "" or source)
+    row[variant] = aggregate(runs, source.name or "")
+    row[variant].lower_bound = lower_bounds(context, variant, source.name)
   end
-  if no_tier then
-    reasons[#reasons + 1] = "no source that all successful runs have"
-  end
-  row.tier = or_null(tier or (not no_tier and own_tier) or nil)
-  row.flags, row.reasons = flags, reasons
-  local _, largest_error = stated(context.rows, context.summaries, source, "error")
-  local fewest, most = stated(context.rows, context.summaries, source, "passes")
-  row.error = or_null(largest_error)
-  row.passes = fewest and { fewest = fewest, most = most } or json.null
   row.difference = difference(row)
   row.comparison = json.null
   if context.sides.candidate then
-    row.comparison = compare.metric(entry, no_tier and {} or run_values(context, source))
+    row.comparison = compare.metric(entry, source.name and run_values(context, source.name) or {})
   end
   return row
 end
@@ -217,7 +237,14 @@ function M.rows(context, plan)
       if has_value(row) then
         rows[#rows + 1] = row
       else
-        absent[#absent + 1] = { name = entry.name, title = entry.title, reasons = row.reasons }
+        absent[#absent + 1] = {
+          name = entry.name,
+          title = entry.title,
+          unit = entry.unit,
+          scale = entry.scale,
+          reasons = row.reasons,
+          partial = row.partial,
+        }
       end
     end
   end

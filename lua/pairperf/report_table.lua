@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The comparison as a plain text table, for the end of a session on a terminal.
+local metric_names = require "pairperf.metric_names"
 local report_values = require "pairperf.report_values"
 
 local M = {}
@@ -53,13 +54,19 @@ local function only_unsupported(metric)
   return #metric.reasons == 1 and metric.reasons[1] == "unsupported"
 end
 
+-- Whether the table would not show it anyway.
+local function is_detail(metric)
+  local entry = metric_names.entry(metric.name)
+  return entry ~= nil and entry.detail or false
+end
+
 -- Metrics without any value have no row; nil when there is none.
 local function absent_text(scenario)
   local titles, unsupported = {}, 0
   for _, metric in ipairs(scenario.unavailable) do
     if only_unsupported(metric) then
       unsupported = unsupported + 1
-    else
+    elseif not is_detail(metric) then
       titles[#titles + 1] = metric.title
     end
   end

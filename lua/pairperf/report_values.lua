@@ -63,9 +63,98 @@ function M.mebibytes(value)
   return M.short(known(value) and value / 1048576 or nil)
 end
 
---- Unit with the source of the total: "% of one core (conservation)".
+--- A component's name, and what became of its exclusion.
+---@param component table of report.scenarios[].components
+---@return string
+function M.component(component)
+  if not component.excluded then
+    return component.name
+  end
+  local seen = component.seen and "" or "; no process of that name was seen"
+  return ("%s (excluded%s)"):format(component.name, seen)
+end
+
+-- "0.004 s of CPU and 1.00 MiB" of one supervisor's cost.
+local function cost(one)
+  local cpu = known(one.cpu_ns_per_run) and one.cpu_ns_per_run or nil
+  return ("%s of CPU and %s MiB"):format(format.seconds(cpu), M.mebibytes(one.rss_bytes))
+end
+
+--- What the harness itself used, medians over the runs.
+---@param own table report.own_cost
+---@return string
+function M.own_cost(own)
+  local pass = known(own.pass_ns) and own.pass_ns or nil
+  local text = (
+    "Not part of any figure above, medians over the runs: the supervisor used %s of resident "
+    .. "memory; one frame took %s"
+  ):format(cost(own), format.seconds(pass))
+  if known(own.cpu_ns_per_frame) then
+    text = text .. (" and %s ms of CPU"):format(M.short(own.cpu_ns_per_frame / 1e6))
+  end
+  for _, part in ipairs { "hook", "check" } do
+    if known(own[part]) then
+      text = ("%s; the supervisor of the %s used %s"):format(text, part, cost(own[part]))
+    end
+  end
+  return text .. "."
+end
+
+-- Whose values are lower bounds: "at least", "candidate at least"; nil when nobody's.
+local function at_least(row)
+  local b = (row.baseline.lower_bound or 0) > 0
+  local c = row.candidate ~= nil and (row.candidate.lower_bound or 0) > 0
+  if b and (c or not row.candidate) then
+    return "at least"
+  end
+  return b and "baseline at least" or c and "candidate at least" or nil
+end
+
+--- Unit with the source of the total, and whether it is one: "% of one core (conservation, at
+--- least)".
 function M.unit(row)
-  return known(row.tier) and ("%s (%s)"):format(row.unit, row.tier) or row.unit
+  local marks = {}
+  marks[1] = known(row.tier) and row.tier or nil
+  marks[#marks + 1] = at_least(row)
+  return #marks > 0 and ("%s (%s)"):format(row.unit, table.concat(marks, ", ")) or row.unit
+end
+
+-- What a lower bound lacks.
+local function lacking(row)
+  if row.name:find "switches" then
+    return "what a thread did between its last reading and its end is not counted"
+  elseif row.tier == "conservation" then
+    return "a member ignored SIGCHLD, so what its children used is lost when they end"
+  end
+  return "not all of it was counted"
+end
+
+--- What runs were flagged with, in words.
+---@param row table
+---@return string[]
+function M.flags(row)
+  local words, others = {}, {}
+  for _, flag in ipairs(row.flags) do
+    if flag == "lower_bound" then
+      words[1] = "at least what is shown: " .. lacking(row)
+    else
+      others[#others + 1] = flag
+    end
+  end
+  words[#words + 1] = #others > 0 and "flagged " .. table.concat(others, ", ") or nil
+  return words
+end
+
+--- The figures of runs that have no value; nil where there is none.
+---@param row table
+---@return string?
+function M.partial(row)
+  if not known(row.partial) then
+    return nil
+  end
+  local low, high = M.short(row.partial.low * row.scale), M.short(row.partial.high * row.scale)
+  local range = low == high and low or ("%s to %s"):format(low, high)
+  return ("partial, in no statistic: %s %s"):format(range, row.unit)
 end
 
 return M

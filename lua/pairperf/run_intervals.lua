@@ -18,26 +18,31 @@ local function or_null(value)
   return value
 end
 
--- CPU in percent of one core, interval by interval; nil when a frame has no total.
-local function cpu_series(window)
+-- CPU in percent of one core, interval by interval; nil when a frame has no such total.
+local function cpu_by(window, source)
   local values = {}
   for i, entry in ipairs(window) do
     local now, before = entry.frame, window[i - 1] and window[i - 1].frame
-    if not known(now.conservation.cpu_ns) or (before and now.t_ns <= before.t_ns) then
+    local total = now[source]
+    if not known(total) or not known(total.cpu_ns) or (before and now.t_ns <= before.t_ns) then
       return nil
     elseif before then
-      values[i - 1] = 100
-        * (now.conservation.cpu_ns - before.conservation.cpu_ns)
-        / (now.t_ns - before.t_ns)
+      local used_ns = total.cpu_ns - before[source].cpu_ns
+      values[i - 1] = 100 * used_ns / (now.t_ns - before.t_ns)
     end
   end
   return values
 end
 
+-- By the source of the run's value: `tier` is that of its CPU.
+local function cpu_series(window, tier)
+  return cpu_by(window, tier == "cgroup" and "cgroup" or "conservation")
+end
+
 local function resident(entry)
   local sum = 0
   for _, proc in ipairs(entry.frame.procs) do
-    if proc.phase ~= "zombie" and not window_frames.ended(proc, "rss_bytes") then
+    if window_frames.holds(proc, "rss_bytes") then
       if not known(proc.rss_bytes) then
         return nil
       end
@@ -80,12 +85,13 @@ end
 --- By the metric whose run value they make: cpu_percent, rss_mean_bytes; one that cannot be given
 --- for every interval is absent.
 ---@param records table[] of samples.jsonl
+---@param tier string? source of the run's CPU value
 ---@return table<string, table>
-function M.build(records)
+function M.build(records, tier)
   local window = window_frames.mark_unseen(window_frames.window(records))
   local result = {}
   for name, series in pairs { cpu_percent = cpu_series, rss_mean_bytes = memory_series } do
-    local values = series(window)
+    local values = series(window, tier)
     result[name] = values and #values > 0 and described(values, window) or nil
   end
   return result

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
---- The metrics of one run from its window. Each is {value, unit, tier, flags, reason, partial}: a
---- value is a number or null with a reason, and nothing that cannot be trusted is a value.
-local conserved = require "pairperf.conserved"
+--- The metrics of one run from its window. Nothing that cannot be trusted is a value.
 local core = require "pairperf.core"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
+local run_tiers = require "pairperf.run_tiers"
 local stats = require "pairperf.stats"
 local window_frames = require "pairperf.window_frames"
 
@@ -14,8 +14,8 @@ local M = {}
 local START_STEP_NS <const> = 10000000
 
 local COUNTERS = {
-  { field = "voluntary_switches", unit = "1/s" },
-  { field = "involuntary_switches", unit = "1/s" },
+  { field = "voluntary_switches", unit = "1/s", per_thread = true },
+  { field = "involuntary_switches", unit = "1/s", per_thread = true },
   { field = "wakeups_pkg_idle", unit = "1/s" },
   { field = "wakeups_interrupt", unit = "1/s" },
   { field = "write_bytes", unit = "B/s" },
@@ -32,31 +32,7 @@ local MEMORY = {
   { field = "footprint_pss_bytes", name = "footprint_pss", pass = true },
 }
 
-local function or_null(value)
-  if value == nil then
-    return json.null
-  end
-  return value
-end
-
--- A metric; `reason` is asked for whenever there is no value.
-local function metric(unit, tier, fields)
-  return {
-    value = or_null(fields.value),
-    unit = unit,
-    tier = or_null(tier),
-    flags = json.array(fields.flags or {}),
-    partial = or_null(fields.partial),
-    reason = fields.value == nil and (fields.reason or "not_measured") or json.null,
-    error = fields.error,
-    passes = fields.passes,
-  }
-end
-M.metric = metric
-
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
+local known, metric, or_null = measured.known, measured.metric, measured.or_null
 
 local function sorted_copy(list)
   local copy = table.move(list, 1, #list, 1, {})
@@ -90,6 +66,17 @@ local function lateness(window)
     dropped
 end
 
+-- By how much the wall clock was set, at most from one frame to the next.
+local function wall_step(window)
+  local widest = 0
+  for i = 2, #window do
+    local before, now = window[i - 1].frame, window[i].frame
+    local step = now.wall_ns - before.wall_ns - (now.cont_ns - before.cont_ns)
+    widest = math.abs(step) > math.abs(widest) and step or widest
+  end
+  return widest
+end
+
 --- Is the window valid, and how well was its schedule kept?
 ---@param window table[]
 ---@param planned {interval_ns: integer, duration_ns: integer}
@@ -110,6 +97,7 @@ function M.validity(window, planned)
     lateness_ns = late,
     pass_ns = pass,
     exits_dropped = dropped,
+    wall_step_ns = wall_step(window),
     start_ns = window[1] and window[1].frame.t_ns or json.null,
     end_ns = window[1] and window[#window].frame.t_ns or json.null,
   }
@@ -143,76 +131,46 @@ local function flags_of(usage, counter)
   return flags
 end
 
-local function observed(usage, key, counter, unit)
+-- Counters of threads: what one did between its last reading and its end is lost. Evidence that
+-- does not say whether any ended is no proof that none did.
+local function threads_ended(window)
+  for _, entry in ipairs(window) do
+    for _, proc in ipairs(entry.frame.procs) do
+      if proc.switches_lower_bound ~= false then
+        return true
+      end
+    end
+    for _, exit in ipairs(entry.exits) do
+      if exit.switches_lower_bound ~= false or not exit.final then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+local function observed(usage, key, counter, unit, lower_bound)
   local flags = flags_of(usage, counter)
+  local reason = #flags > 0 and table.concat(flags, ", ") or "no elapsed time"
+  flags[#flags + 1] = lower_bound and "lower_bound" or nil
   return metric(unit, "observed", {
     value = usage.value[key],
     partial = usage.partial[key],
     flags = flags,
-    reason = #flags > 0 and table.concat(flags, ", ") or "no elapsed time",
+    reason = reason,
   })
 end
 
-local function add_observed(metrics, usage, specs)
+local function add_observed(metrics, usage, specs, window)
+  local least = threads_ended(window)
   metrics.cpu_percent_observed = observed(usage, "cpu_percent_total", "cpu_ns", "%")
   metrics.cpu_percent_excluded = observed(usage, "cpu_percent_excluded", "cpu_ns", "%")
   metrics.cpu_percent_without_excluded =
     observed(usage, "cpu_percent_without_excluded", "cpu_ns", "%")
   for _, spec in ipairs(specs) do
     local key = spec.field .. "_per_second"
-    metrics[key] = observed(usage, key, spec.field, spec.unit)
+    metrics[key] = observed(usage, key, spec.field, spec.unit, spec.per_thread and least)
   end
-end
-
--- ---------------------------------------------------------------- conservation
-
-local function rate(delta, elapsed_ns, scale)
-  if delta and known(elapsed_ns) and elapsed_ns > 0 and delta >= 0 then
-    return delta * scale / elapsed_ns
-  end
-end
-
--- A conserved total as a metric: a value, or a partial figure when it is doubtful.
-local function conserved_metric(unit, total, elapsed_ns, scale)
-  local figure = rate(total.delta, elapsed_ns, scale)
-  return metric(unit, "conservation", {
-    value = not total.doubt and figure or nil,
-    partial = total.doubt and figure or nil,
-    flags = total.flags,
-    reason = total.reason or total.doubt or "no elapsed time",
-    error = rate(total.error_ns, elapsed_ns, scale),
-  })
-end
-
-local function add_conserved(metrics, window, elapsed_ns, observed_ns)
-  local cpu = conserved.cpu(window, observed_ns)
-  metrics.cpu_percent_conservation = conserved_metric("%", cpu, elapsed_ns, 100)
-  metrics.write_bytes_per_second_conservation =
-    conserved_metric("B/s", conserved.writes(window), elapsed_ns, 1e9)
-  return not cpu.doubt and cpu.delta or nil
-end
-
--- The headline of this run alone; a comparison takes the tier that all its runs have.
-local function best(metrics, better, other)
-  return known(metrics[better].value) and metrics[better] or metrics[other]
-end
-
-local function add_headlines(metrics)
-  metrics.write_bytes_per_second_observed = metrics.write_bytes_per_second
-  metrics.write_bytes_per_second =
-    best(metrics, "write_bytes_per_second_conservation", "write_bytes_per_second_observed")
-  metrics.cpu_percent = best(metrics, "cpu_percent_conservation", "cpu_percent_observed")
-end
-
--- What the tree used and no component was seen using.
-local function unattributed(metrics, usage)
-  local total, parts = metrics.cpu_percent_conservation, usage.partial.cpu_percent_total
-  local value = known(total.value) and parts and total.value - parts or nil
-  return metric("%", "conservation", {
-    value = value,
-    flags = table.move(total.flags, 1, #total.flags, 1, {}),
-    reason = known(total.value) and "no elapsed time" or total.reason,
-  })
 end
 
 -- ---------------------------------------------------------------- memory
@@ -253,9 +211,13 @@ end
 
 -- ---------------------------------------------------------------- the whole
 
--- Members' readings that were refused: {pid, field} once each.
+local IO = { write_bytes = true, cancelled_write_bytes = true }
+
+-- Members' readings that were refused: {pid, field} once each. Refused writes of a process that
+-- ended are none when who waited for it has them.
 local function denied(window, usage_flags)
   local problems, seen = {}, {}
+  local conserved_writes = window_frames.conserved_writes(window)
   local function note(pid, exe, what)
     local text = ("%s of pid %s (%s)"):format(what, pid, window_frames.component(exe))
     if not seen[text] then
@@ -271,7 +233,8 @@ local function denied(window, usage_flags)
     for _, proc in ipairs(entry.frame.procs) do
       for field, why in pairs(proc.missing or {}) do
         local is_memory = field:find "_bytes$" and not field:find "write_bytes$"
-        if why == "denied" and (is_memory or unreadable) then
+        local closed = IO[field] and conserved_writes[window_frames.identity(proc)]
+        if why == "denied" and not closed and (is_memory or unreadable) then
           note(proc.pid, proc.exe, ("%s (denied)"):format(field))
         end
       end
@@ -316,7 +279,8 @@ end
 ---@field components table<string, table<string, number>>
 ---@field processes integer distinct ones in the window
 ---@field denied string[] readings of known members that were refused or failed
----@field cpu_ns table<string, integer> CPU over the window by tier
+---@field cpu_ns table<string, integer> CPU over the window by tier, of trusted totals
+---@field cross_check table? two CPU totals of the window side by side
 
 --- Everything that the samples of one run say about its window.
 ---@param records table[] of samples.jsonl
@@ -347,11 +311,13 @@ function M.build(records, planned, excluded)
   for name, percent in pairs(usage.components_cpu_percent) do
     components[name] = { cpu_percent = percent }
   end
-  add_observed(metrics, usage, specs)
-  local observed_ns = tonumber(usage.partial_totals.cpu_ns)
-  local conserved_ns = add_conserved(metrics, window, validity.elapsed_ns, observed_ns)
-  add_headlines(metrics)
-  metrics.cpu_percent_unattributed = unattributed(metrics, usage)
+  add_observed(metrics, usage, specs, window)
+  local cpu_ns, cross_check = run_tiers.add(metrics, {
+    records = records,
+    window = window,
+    elapsed_ns = validity.elapsed_ns,
+    usage = usage,
+  })
   for _, spec in ipairs(MEMORY) do
     add_memory(metrics, window, spec, components)
   end
@@ -364,7 +330,8 @@ function M.build(records, planned, excluded)
     components = components,
     processes = distinct(window),
     denied = denied(window, usage.flags),
-    cpu_ns = { conservation = conserved_ns, observed = observed_ns },
+    cpu_ns = cpu_ns,
+    cross_check = cross_check,
   }
 end
 

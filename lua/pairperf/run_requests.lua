@@ -3,8 +3,9 @@
 local core = require "pairperf.core"
 local json = require "pairperf.json"
 local latency = require "pairperf.latency"
+local measured = require "pairperf.measured"
 local records = require "pairperf.records"
-local run_metrics = require "pairperf.run_metrics"
+local run_tiers = require "pairperf.run_tiers"
 local stats = require "pairperf.stats"
 
 local M = {}
@@ -68,24 +69,30 @@ end
 local function point(values, permille, unit)
   local q = stats.quantile(values, permille)
   local reason = q.needs and ("needs %d requests, has %d"):format(q.needs, #values)
-  return run_metrics.metric(unit, nil, { value = q.value, reason = reason })
+  return measured.metric(unit, nil, { value = q.value, reason = reason })
 end
 
--- CPU milliseconds per completed unit of work, from the run's best CPU total.
-local function per_unit(result, count, what)
-  local cpu = result.metrics.cpu_percent
-  local tier = cpu and cpu.tier or nil
-  local cpu_ns = tier and result.cpu_ns[tier]
-  local fields = {}
-  if not cpu or cpu.value == json.null then
-    fields.reason = "no CPU total: " .. (cpu and cpu.reason or "no window")
+-- CPU milliseconds per completed unit of work, by one source.
+local function per_unit(result, tier, count, what)
+  local cpu, cpu_ns = result.metrics["cpu_percent_" .. tier], result.cpu_ns[tier]
+  local fields = { flags = table.move(cpu.flags, 1, #cpu.flags, 1, {}) }
+  if not measured.known(cpu.value) then
+    fields.reason = "no CPU total: " .. cpu.reason
   elseif count == 0 then
     fields.reason = ("no completed %s in the window"):format(what)
   else
     fields.value = cpu_ns / 1e6 / count
-    fields.flags = table.move(cpu.flags, 1, #cpu.flags, 1, {})
   end
-  return run_metrics.metric("ms", tier, fields)
+  return measured.metric("ms", tier, fields)
+end
+
+-- By every source, so that a comparison can take one that all its runs have.
+local function add_per_unit(result, count, what)
+  local name = "cpu_ms_per_" .. what
+  for _, tier in ipairs(run_tiers.CPU) do
+    result.metrics[name .. "_" .. tier] = per_unit(result, tier, count, what)
+  end
+  run_tiers.headline(result.metrics, name, run_tiers.CPU)
 end
 
 local function add_metrics(result, run, sent)
@@ -95,8 +102,8 @@ local function add_metrics(result, run, sent)
   metrics.request_max_ms = point(good, 1000, "ms")
   metrics.ttft_p50_ms = point(field_values(sent, "ttft_ms"), 500, "ms")
   metrics.time_per_token_p50_ms = point(field_values(sent, "tpot_ms"), 500, "ms")
-  metrics.cpu_ms_per_request = per_unit(result, run.completed, "request")
-  metrics.cpu_ms_per_token = per_unit(result, run.output_tokens, "token")
+  add_per_unit(result, run.completed, "request")
+  add_per_unit(result, run.output_tokens, "token")
 end
 
 --- Adds the latency metrics to `result` (of run_metrics.build) and returns the run's latencies.

@@ -3,6 +3,7 @@
 --- hook recorded. Building it twice gives the same table.
 local escapees = require "pairperf.escapees"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local next_command = require "pairperf.next_command"
 local records = require "pairperf.records"
 local run_intervals = require "pairperf.run_intervals"
@@ -11,12 +12,7 @@ local run_requests = require "pairperf.run_requests"
 
 local M = {}
 
-local function or_null(value)
-  if value == nil then
-    return json.null
-  end
-  return value
-end
+local or_null = measured.or_null
 
 -- ---------------------------------------------------------------- events
 
@@ -112,13 +108,26 @@ local function capabilities(list)
   return result
 end
 
-local function own_cost(verdict, window)
+-- What the supervisor of a hook or check used; null where there was none.
+local function supervisor_cost(finished)
+  local own = finished and finished.verdict and finished.verdict.own
+  if not own then
+    return json.null
+  end
+  return { cpu_ns = or_null(own.cpu_ns), rss_bytes = or_null(own.rss_bytes) }
+end
+
+local function own_cost(verdict, window, first)
   local own = verdict and verdict.own or {}
+  local frames = measured.known(own.frames) and own.frames > 0 and own.frames
   return {
     cpu_ns = or_null(own.cpu_ns),
     rss_bytes = or_null(own.rss_bytes),
     frames = or_null(own.frames),
+    cpu_ns_per_frame = frames and measured.known(own.cpu_ns) and own.cpu_ns // frames or json.null,
     pass_ns = window.pass_ns,
+    hook = supervisor_cost(first.hook_finished),
+    check = supervisor_cost(first.check_finished),
   }
 end
 
@@ -187,10 +196,19 @@ end
 local function ready_metric(first)
   local ready = first.ready
   local asked = ready and ready.how ~= "none" and ready.waited_ns
-  return run_metrics.metric("ms", nil, {
+  return measured.metric("ms", nil, {
     value = asked and ready.waited_ns / 1e6 or nil,
     reason = ready and "no readiness condition" or "not reached",
   })
+end
+
+-- Components that were to be excluded and that no process was called.
+local function excluded_unseen(plan, result)
+  local unseen = json.array {}
+  for _, name in ipairs(result.window.frames > 0 and plan.excluded_components or {}) do
+    unseen[#unseen + 1] = not result.components[name] and name or nil
+  end
+  return unseen
 end
 
 local function scenario_of(plan, name)
@@ -287,6 +305,7 @@ function M.build(run_dir, plan, slot)
   result.metrics.time_to_ready_ms = ready
   local failed = find_failure(run_dir, slot, read, first, lists, result)
   local verdict = first.verdict or first.sweep
+  local cpu = result.metrics.cpu_percent
   return {
     schema = "pairperf-summary-1",
     slot = slot.slot,
@@ -300,8 +319,10 @@ function M.build(run_dir, plan, slot)
     ready = body(first.ready),
     window = result.window,
     metrics = result.metrics,
-    intervals = run_intervals.build(read.samples),
+    cross_check = or_null(result.cross_check),
+    intervals = run_intervals.build(read.samples, cpu and cpu.tier),
     components = result.components,
+    excluded_unseen = excluded_unseen(plan, result),
     latency = or_null(run_latency),
     processes = result.processes,
     escapees = escapees.build(read.events, verdict),
@@ -309,7 +330,7 @@ function M.build(run_dir, plan, slot)
     hook = body(first.hook_finished),
     check = check(first),
     guard = guard(first),
-    own_cost = own_cost(verdict, result.window),
+    own_cost = own_cost(verdict, result.window, first),
     capabilities = capabilities(lists.capability),
     probes = {
       before = first.probes_before and first.probes_before.probes or json.null,

@@ -142,6 +142,27 @@ local function closed_by_exit(window, step_ns)
   return closed
 end
 
+--- Identities that ended in the window and whose writes are in its conserved total all the same:
+--- whoever waited for them got them, and could be read at both ends.
+---@param window table[]
+---@return table<string, boolean>
+function M.conserved_writes(window)
+  local ended = {}
+  for _, at in ipairs { 1, #window } do
+    local total = window[at] and window[at].frame.conservation
+    local bytes = total and total.write_bytes
+    if bytes == nil or bytes == json.null or total.unreaped > 0 then
+      return ended
+    end
+  end
+  for _, entry in ipairs(window) do
+    for _, exit in ipairs(entry.exits) do
+      ended[identity(exit)] = true
+    end
+  end
+  return ended
+end
+
 local function live_row(proc, counters, exit)
   local row = { missing = {} }
   for key, value in pairs(proc) do
@@ -185,10 +206,19 @@ function M.usage_frames(window, counters, step_ns)
   return frames
 end
 
+--- Whether a process adds to a sum of memory: a zombie holds none, and a vfork child that is still
+--- in its parent's address space is no second copy of it.
+---@param proc table
+---@param field string
+---@return boolean
+function M.holds(proc, field)
+  return proc.phase ~= "zombie" and not proc.shares_memory and not M.ended(proc, field)
+end
+
 local function memory_rows(entry, field)
   local rows = {}
   for _, proc in ipairs(entry.frame.procs) do
-    if proc.phase ~= "zombie" and not M.ended(proc, field) then
+    if M.holds(proc, field) then
       rows[#rows + 1] = { name = M.component(proc.exe), bytes = proc[field] }
     end
   end

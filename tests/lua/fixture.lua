@@ -114,6 +114,47 @@ local function conservation(given, procs)
   return result
 end
 
+local READINGS = { "cpu_ns", "user_ns", "system_ns", "read_bytes", "write_bytes" }
+local CHARGED = { "current", "anon", "file", "shmem", "kernel", "swap", "peak" }
+
+-- Fields given as {missing = "denied"}, or not at all, become null with a reason.
+local function readings(given, names)
+  local result = { missing = {} }
+  for _, name in ipairs(names) do
+    local value = given[name]
+    if type(value) == "number" then
+      result[name] = value
+    else
+      result[name], result.missing[name] = json.null, value and value.missing or "unsupported"
+    end
+  end
+  return result
+end
+
+--- The cgroup of a frame: readings by name, memory by part, strays.
+function M.cgroup(given)
+  local group = readings(given, READINGS)
+  local memory = {}
+  for i, part in ipairs(CHARGED) do
+    memory[i] = part .. "_bytes"
+  end
+  group.memory = readings(given.memory or {}, memory)
+  group.strays = given.strays or 0
+  return group
+end
+
+--- The frames, each with a cgroup that counted `factor` times what is conserved.
+function M.in_cgroup(frames, factor, more)
+  for _, frame in ipairs(frames) do
+    local group = { cpu_ns = math.floor(frame.conservation.cpu_ns * (factor or 1)) }
+    for name, value in pairs(more or {}) do
+      group[name] = value
+    end
+    frame.cgroup = M.cgroup(group)
+  end
+  return frames
+end
+
 --- A frame at t seconds. With a memory pass unless memory_pass = false; PSS fields default to RSS.
 function M.frame(given)
   local t_ns = math.floor(given.t * M.S)
@@ -137,6 +178,7 @@ function M.frame(given)
     failures = json.array(given.failures or {}),
     failures_dropped = 0,
     conservation = conservation(given.conservation, given.procs or {}),
+    cgroup = json.null,
   }
   for _, proc in ipairs(frame.procs) do
     for _, name in ipairs(MEMORY) do

@@ -57,8 +57,9 @@ describe("evidence keeps its schema", function()
         cpu_ns = { missing = "denied" },
       },
     }
+    local grouped = fixture.in_cgroup(fixture.steady(20), 2, { memory = { current_bytes = 1 } })
     fixture.session(dir, fixture.plan { repetitions = 2 }, {
-      [0] = { frames = fixture.steady(20), requests = requests },
+      [0] = { frames = grouped, requests = requests },
       bad,
     })
     assert(report.write(dir))

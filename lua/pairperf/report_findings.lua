@@ -1,0 +1,81 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- What a reader must know about the numbers of single runs: sources that contradict each other,
+--- names that no process had.
+local json = require "pairperf.json"
+local measured = require "pairperf.measured"
+
+local M = {}
+
+local function seconds(ns)
+  return ("%.3f s"):format(ns / 1e9)
+end
+
+local function differ_text(check)
+  local text = ("CPU by two sources is %.1f %% apart: %s by the cgroup, %s by conservation"):format(
+    100 * check.share,
+    seconds(check.cgroup_ns),
+    seconds(check.conservation_ns)
+  )
+  return text
+    .. (check.lower_bound and "; the latter is a lower bound, as a member ignored SIGCHLD" or "")
+end
+
+local function totals_differ(summary)
+  local check = summary.cross_check
+  if not measured.known(check) or check.agrees then
+    return nil
+  end
+  return {
+    kind = "cpu_totals_differ",
+    cgroup_ns = check.cgroup_ns,
+    conservation_ns = check.conservation_ns,
+    difference_ns = check.difference_ns,
+    share = check.share,
+    lower_bound = check.lower_bound,
+    text = differ_text(check),
+  }
+end
+
+--- The findings of all runs.
+---@param rows table[] of report.runs
+---@param summaries table<integer, table> by slot
+---@return table[]
+function M.build(rows, summaries)
+  local list = json.array {}
+  for _, row in ipairs(rows) do
+    local summary = summaries[row.slot] or {}
+    local function add(finding)
+      if finding then
+        finding.slot, finding.scenario, finding.variant = row.slot, row.scenario, row.variant
+        list[#list + 1] = finding
+      end
+    end
+    add(totals_differ(summary))
+    for _, name in ipairs(summary.excluded_unseen or {}) do
+      add {
+        kind = "excluded_unseen",
+        component = name,
+        text = ("excluded component %s: no process of that name was seen"):format(name),
+      }
+    end
+  end
+  return list
+end
+
+--- Each text once, with the slots that it holds for.
+---@param findings table[]
+---@return {text: string, slots: integer[]}[]
+function M.grouped(findings)
+  local groups, by_text = {}, {}
+  for _, one in ipairs(findings) do
+    local group = by_text[one.text]
+    if not group then
+      group = { text = one.text, slots = {} }
+      by_text[one.text], groups[#groups + 1] = group, group
+    end
+    group.slots[#group.slots + 1] = one.slot
+  end
+  return groups
+end
+
+return M
