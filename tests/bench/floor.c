@@ -7,9 +7,12 @@
  *     CPU clock, statm, io, status, without a group also stat, and one poll over all pidfds
  *   floor timer INTERVAL_MS PASSES
  *     only the deadlines
- * Prints one line: passes, CPU per pass, pass time and lateness, nanoseconds; RSS in bytes. */
-#include <dirent.h>
+ *   floor gone RUNS PROGRAM ARG...
+ *     as parent and subreaper: from SIGTERM, sent when PROGRAM has said something, to ECHILD
+ * Prints one line of key=value: times in nanoseconds, RSS in bytes. */
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +22,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -164,11 +168,58 @@ static int run(int interval_ms, int passes, bool reads) {
     return 0;
 }
 
+/* One run; -1: it could not be started. */
+static int64_t go_and_end(char **command) {
+    int told[2];
+
+    if (pipe(told) != 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)setpgid(0, 0);
+        (void)dup2(told[1], STDOUT_FILENO);
+        (void)close(told[0]);
+        (void)close(told[1]);
+        execv(command[0], command);
+        _exit(127);
+    }
+    (void)close(told[1]);
+    ssize_t size = read(told[0], bytes, sizeof bytes);
+    int64_t begin = clock_now(CLOCK_MONOTONIC);
+    (void)kill(pid, SIGTERM);
+    while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
+        ;
+    (void)close(told[0]);
+    return size > 0 ? clock_now(CLOCK_MONOTONIC) - begin : -1;
+}
+
+static int gone(int runs, char **command) {
+    int64_t *took = calloc((size_t)runs, sizeof *took);
+
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (int i = 0; took != NULL && i < runs; i++) {
+        took[i] = go_and_end(command);
+        if (took[i] < 0)
+            return 1;
+    }
+    if (took == NULL)
+        return 1;
+    (void)printf("runs=%d median_ns=%lld p95_ns=%lld max_ns=%lld\n", runs,
+                 (long long)quantile(took, runs, 0.5), (long long)quantile(took, runs, 0.95),
+                 (long long)quantile(took, runs, 1));
+    free(took);
+    return 0;
+}
+
 int main(int argc, char **argv) {
+    if (argc > 3 && strcmp(argv[1], "gone") == 0)
+        return gone(atoi(argv[2]), argv + 3);
     bool reads = argc > 4 && strcmp(argv[1], "read") == 0;
 
     if (!reads && (argc < 4 || strcmp(argv[1], "timer") != 0)) {
-        (void)fputs("usage: floor read MS PASSES LEADER [CGROUP] | timer MS PASSES\n", stderr);
+        (void)fputs(
+            "usage: floor read MS PASSES LEADER [CGROUP] | timer MS PASSES | gone RUNS COMMAND\n",
+            stderr);
         return 2;
     }
     (void)prctl(PR_SET_TIMERSLACK, 1);

@@ -165,12 +165,14 @@ static void touch(unsigned char *bytes, size_t size) {
 /* 64 MiB shared and 16 MiB inherited by all, and 16 MiB of each one's own. */
 static int plateau(int count) {
     sigset_t term;
+    int told[2];
+    char byte = 0;
     size_t shared_size = 64 * MIB, own_size = 16 * MIB;
     unsigned char *shared =
         mmap(NULL, shared_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     unsigned char *inherited = malloc(own_size);
 
-    if (shared == MAP_FAILED || inherited == NULL)
+    if (shared == MAP_FAILED || inherited == NULL || pipe(told) != 0)
         return 1;
     touch(shared, shared_size);
     touch(inherited, own_size);
@@ -180,10 +182,14 @@ static int plateau(int count) {
             unsigned char *own = malloc(own_size);
             touch(shared, shared_size);
             touch(own, own_size);
-            pause_for_ever();
+            if (write(told[1], &byte, 1) == 1)
+                pause_for_ever();
+            _exit(1);
         }
     }
-    rest(500 * MS);
+    for (int i = 1; i < count; i++)
+        if (read(told[0], &byte, 1) != 1)
+            return 1;
     await_term(&term);
     (void)signal(SIGTERM, SIG_IGN);
     (void)kill(0, SIGTERM);

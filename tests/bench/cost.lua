@@ -1,0 +1,124 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What sampling 16 processes costs at 50 ms, by the cgroup leaf or the children walk alone, with so
+-- many other processes in the system; the bare reads and psutil on the same application.
+--   cost.lua BUILD WORK cgroup|walk PROCESSES
+local bench = require "bench"
+local pairperf = require "pairperf"
+local build, work, how, system = ...
+bench.begin(build, work)
+
+local PASSES <const>, INTERVAL_S <const> = 300, 0.05
+local PASS_BAR_NS <const>, RSS_BAR <const> = 200000, 4 << 20
+local CORE_BAR <const> = { cgroup = 0.5, walk = 1.2 } -- percent of a core
+local FLOOR_BAR <const>, PSUTIL_BAR <const> = 2, 15
+
+local label = ("%s, %s"):format(how, system == "0" and "system as it is" or system .. " processes")
+
+local app <close> =
+  bench.launch_ready({ bench.bin "ppwork", "group", "16" }, { output = "app", interval_s = INTERVAL_S })
+
+-- Our leaf is where the leader is.
+local function leaf()
+  local place = bench.read(("/proc/%d/cgroup"):format(app.pid)):match "0::([^\n]*pairperf%-[^\n]*)"
+  for at in bench.read("/proc/self/mounts"):gmatch "%S+ (%S+) cgroup2" do
+    return place and at .. place
+  end
+end
+
+local function beside(name, command)
+  local dir = bench.dir(name)
+  local child = bench.start(command, dir)
+  return child and bench.figures(bench.output_of(child, dir, 120))
+end
+
+local function ours()
+  local supervisor, own = bench.supervisor_of(app), pairperf.process.getpid()
+  local before, own_before = bench.cpu_of(supervisor), bench.cpu_of(own)
+  local window = assert(app:sample { duration_s = PASSES * INTERVAL_S, interval_s = INTERVAL_S })
+  local after, own_after = bench.cpu_of(supervisor), bench.cpu_of(own)
+  local per_frame, count = (after - before) / window.frames, 0
+  local pass, reads = {}, {}
+  for _, frame in ipairs(bench.frames(app)) do
+    if frame.window > 0 and not frame.memory_pass then
+      count = count + 1
+      pass[count], reads[count] = frame.end_ns - bench.began_ns(frame), frame.end_ns - frame.t_ns
+    end
+  end
+  return {
+    cpu_ns = per_frame,
+    harness_ns = (own_after - own_before) / window.frames,
+    pass = pass,
+    reads = reads,
+    rss = bench.rss_of(supervisor),
+    missed = window.missed,
+  }
+end
+
+local at = leaf()
+local passes, ms = tostring(PASSES), ("%d"):format(INTERVAL_S * 1000)
+local floor = beside("floor", { bench.bin "ppfloor", "read", ms, passes, tostring(app.pid), at })
+local mine = ours()
+local scan = { "python3", pairperf.fs.getcwd() .. "/tests/bench/peer_psutil.py", tostring(app.pid) }
+table.move({ tostring(INTERVAL_S), "100" }, 1, 2, 4, scan)
+local psutil = beside("psutil", scan)
+app:stop { grace_s = 5 }
+
+local function core(ns)
+  return ns / (INTERVAL_S * 1e9) * 100
+end
+
+if how == "cgroup" and not at then
+  bench.row { name = "a leaf for this run", ours = "none", bar = "one", ok = false }
+end
+local p95 = bench.quantile(mine.pass, 0.95)
+bench.row {
+  name = label .. ": frame of 16 without PSS, p95",
+  ours = ("%s (median %s; reads alone %s)"):format(
+    bench.ms(p95),
+    bench.ms(bench.median(mine.pass)),
+    bench.ms(bench.quantile(mine.reads, 0.95))
+  ),
+  floor = ("%s (median %s)"):format(bench.ms(floor.pass_p95_ns), bench.ms(floor.pass_median_ns)),
+  peer = "mlx-guard 0.183 ms (on its own host)",
+  bar = "<= 0.2 ms, on a busy machine 1.5 x the floor",
+  ok = p95 <= math.max(PASS_BAR_NS, 1.5 * floor.pass_p95_ns),
+}
+bench.row {
+  name = label .. ": loop of 50 ms",
+  ours = ("%.2f %% of a core (and the harness %.2f %%)"):format(
+    core(mine.cpu_ns),
+    core(mine.harness_ns)
+  ),
+  floor = ("%.2f %%"):format(core(floor.cpu_ns)),
+  peer = "mlx-guard < 2 %" .. (psutil and ("; psutil %.1f %%"):format(core(psutil.cpu_ns)) or ""),
+  bar = ("<= %.1f %%"):format(CORE_BAR[how]),
+  ok = core(mine.cpu_ns) <= CORE_BAR[how],
+}
+bench.row {
+  name = label .. ": CPU per sample, against the floor",
+  ours = ("%s = %.2f x"):format(bench.ms(mine.cpu_ns), mine.cpu_ns / floor.cpu_ns),
+  floor = bench.ms(floor.cpu_ns),
+  bar = ("<= %d x"):format(FLOOR_BAR),
+  ok = mine.cpu_ns <= FLOOR_BAR * floor.cpu_ns,
+}
+if not psutil then
+  bench.cannot(label .. ": psutil", "python3 or psutil is not installed")
+else
+  local ratio = psutil.cpu_ns / mine.cpu_ns
+  bench.row {
+    name = label .. ": CPU per sample, psutil's scan against ours",
+    ours = ("1/%.1f"):format(ratio),
+    peer = bench.ms(psutil.cpu_ns),
+    bar = system == "200" and (">= %d x"):format(PSUTIL_BAR) or nil,
+    ok = system == "200" and ratio >= PSUTIL_BAR or nil,
+  }
+end
+bench.row {
+  name = label .. ": supervisor's RSS",
+  ours = bench.mib(mine.rss),
+  floor = bench.mib(floor.rss_bytes),
+  peer = "mlx-guard 2.98 MiB" .. (psutil and "; psutil " .. bench.mib(psutil.rss_bytes) or ""),
+  bar = "<= 4 MiB",
+  ok = mine.rss <= RSS_BAR,
+}
+return bench.finish()

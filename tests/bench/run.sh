@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Measures what measuring costs and how exact it is, beside the peers and the bare system calls.
+#   tests/bench/run.sh [BUILD [SECTION...]]      default: build/release, every section
+# Sections: teardown cpu memory cost cadence chromium stalled. LONG=1: escape churn for 10 minutes.
+# Each line: ok|MISS|told NAME: ours, floor, peer, bar. All sections run; exit 1 when a bar is missed.
+# Run as root: control groups tell the truth. Evidence stays in BUILD/bench/UTC/.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+build=$(cd "${1-build/release}" && pwd) || exit 1
+shift || :
+here=tests/bench
+kept=$build/bench/$(date -u +%Y%m%dT%H%M%SZ)
+work=$(mktemp -d /tmp/ppb.XXXXXX) # Chromium dies of long names of sockets in its TMPDIR
+missed=()
+export PP_LOCK=${PP_LOCK-bench}
+
+# NAME SCRIPT WORD...: one script, its lines shown and kept
+script() {
+    local name=$1 file=$2
+    shift 2
+    "$build/pairperf-lua" --lua-path "$here" "$here/$file.lua" "$build" "$work/$name" "$@" \
+        --authorize-launch </dev/null | tee -a "$work/table"
+    [ "${PIPESTATUS[0]}" -eq 0 ] || missed+=("$name")
+}
+
+processes() {
+    local each=(/proc/[0-9]*)
+    echo ${#each[@]}
+}
+
+idle_pid=
+
+# COUNT: idle processes until the system has about so many
+fill() {
+    local have
+    have=$(processes)
+    [ "$1" -gt "$have" ] || return 0
+    "$build/bench/bin/ppwork" idle "$(($1 - have))" >"$work/idle" &
+    idle_pid=$!
+    until [ -s "$work/idle" ] || ! kill -0 "$idle_pid" 2>/dev/null; do sleep 0.1; done
+}
+
+empty() {
+    [ -z "$idle_pid" ] || kill "$idle_pid" 2>/dev/null || :
+    [ -z "$idle_pid" ] || wait "$idle_pid" || :
+    idle_pid=
+}
+
+clean_up() {
+    empty
+    mv "$work" "$kept"
+}
+trap clean_up EXIT
+
+cost() {
+    local system
+    for system in 0 200 2000; do
+        fill "$system"
+        script "cost-cgroup-$system" cost cgroup "$system"
+        PP_KERNEL=no-cgroup script "cost-walk-$system" cost walk "$system"
+        empty
+    done
+    script churn churn "$([ -n "${LONG-}" ] && echo 600 || echo 60)"
+}
+
+section() {
+    echo "== $1 (load $(cut -d' ' -f1-3 /proc/loadavg), $(processes) processes)"
+    case $1 in
+    cost) cost ;;
+    teardown | cpu | memory | cadence | chromium | stalled) script "$1" "$1" ;;
+    *)
+        echo "unknown section '$1'" >&2
+        exit 2
+        ;;
+    esac
+}
+
+mkdir -p "${kept%/*}"
+cmake --build "$build" --target pp_bench >"$work/build.log" || {
+    cat "$work/build.log" >&2
+    exit 1
+}
+[ $# -gt 0 ] || set -- teardown cpu memory cost cadence chromium stalled
+for name in "$@"; do
+    section "$name"
+done
+echo "== the table ($(uname -sr), $(getconf _NPROCESSORS_ONLN) processors, load $(cut -d' ' -f1-3 /proc/loadavg))"
+cat "$work/table"
+if [ ${#missed[@]} -gt 0 ]; then
+    echo "== missed: ${missed[*]}"
+    exit 1
+fi
