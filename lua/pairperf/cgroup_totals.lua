@@ -11,25 +11,23 @@ M.LEFT = "a process left the cgroup"
 --- What is charged to a group, by the fields of a frame's `cgroup.memory`.
 M.PARTS = { "current", "anon", "file", "shmem", "kernel", "swap" }
 
--- A reading of one frame; nil and why.
-local function reading(group, field)
+-- A reading of one frame; nil and why. Memory stands by itself, its reasons with the others.
+local function reading(group, field, part)
   if not measured.known(group) then
     return nil, M.NO_GROUP
-  elseif math.type(group[field]) == "integer" then
-    return group[field]
   end
-  return nil, group.missing and group.missing[field] or "not_measured"
+  local place = part and group[part] or group
+  if math.type(place[field]) == "integer" then
+    return place[field]
+  end
+  return nil, (group.missing or {})[field] or "not_measured"
 end
 
 -- The readings of a window in order: a list with holes, its known ones, and why one is missing.
 local function readings(window, field, part)
   local values, count, why = {}, 0, nil
   for i, entry in ipairs(window) do
-    local group = entry.frame.cgroup
-    if part and measured.known(group) then
-      group = group[part] or {}
-    end
-    local value, reason = reading(group, field)
+    local value, reason = reading(entry.frame.cgroup, field, part)
     values[i], why = value, why or reason
     count = count + (value and 1 or 0)
   end

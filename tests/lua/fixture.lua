@@ -115,31 +115,34 @@ local function conservation(given, procs)
 end
 
 local READINGS = { "cpu_ns", "user_ns", "system_ns", "read_bytes", "write_bytes" }
-local CHARGED = { "current", "anon", "file", "shmem", "kernel", "swap", "peak" }
+local CHARGED = {
+  "current_bytes",
+  "anon_bytes",
+  "file_bytes",
+  "shmem_bytes",
+  "kernel_bytes",
+  "swap_bytes",
+  "peak_bytes",
+}
 
 -- Fields given as {missing = "denied"}, or not at all, become null with a reason.
-local function readings(given, names)
-  local result = { missing = {} }
+local function fill(place, given, names, missing)
   for _, name in ipairs(names) do
     local value = given[name]
     if type(value) == "number" then
-      result[name] = value
+      place[name] = value
     else
-      result[name], result.missing[name] = json.null, value and value.missing or "unsupported"
+      place[name], missing[name] = json.null, value and value.missing or "unsupported"
     end
   end
-  return result
+  return place
 end
 
 --- The cgroup of a frame: readings by name, memory by part, strays.
 function M.cgroup(given)
-  local group = readings(given, READINGS)
-  local memory = {}
-  for i, part in ipairs(CHARGED) do
-    memory[i] = part .. "_bytes"
-  end
-  group.memory = readings(given.memory or {}, memory)
-  group.strays = given.strays or 0
+  local group = { strays = given.strays or 0, missing = {} }
+  fill(group, given, READINGS, group.missing)
+  group.memory = fill({}, given.memory or {}, CHARGED, group.missing)
   return group
 end
 

@@ -172,7 +172,7 @@ describe("what is charged to the group", function()
   it("is partial with a missing reading or a process outside", function()
     local missing = charged(function(frames)
       frames[3].cgroup.memory.current_bytes = json.null
-      frames[3].cgroup.memory.missing.current_bytes = "denied"
+      frames[3].cgroup.missing.current_bytes = "denied"
     end).cgroup_memory_current_max_bytes
     assert.same({ json.null, "denied", 2 << 20, 2 }, {
       missing.value,
