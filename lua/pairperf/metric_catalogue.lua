@@ -131,6 +131,13 @@ local M = {
     scale = MIB,
   },
   {
+    name = "swap_mean_bytes",
+    margin = MEMORY,
+    title = "Swapped out, mean",
+    unit = "MiB",
+    scale = MIB,
+  },
+  {
     name = "voluntary_switches_per_second",
     margin = SWITCHES,
     title = "Voluntary context switches",

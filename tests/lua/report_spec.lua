@@ -535,7 +535,9 @@ describe("a session's report", function()
       fixture.frame { t = 110, seq = 2, memory_pass = false, procs = { fixture.proc {} } }
     local built, markdown = write(fixture.plan {}, { [0] = run })
     assert.same({ fewest = 2, most = 2 }, row(built, "pss_max_bytes").passes)
-    assert.is_truthy(markdown:find("mean; Swapped out, maximum: over 2 passes per run", 1, true))
+    assert.is_truthy(
+      markdown:find("mean; Swapped out, maximum; Swapped out, mean: over 2 passes per run", 1, true)
+    )
   end)
 
   -- proves: PROV-3
