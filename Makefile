@@ -7,7 +7,7 @@
 #   make mutants   faults put into copies of the core by hand: a test notices each
 #   make vectors   golden vectors, or any FILE=… of their form
 #   make real      tests against real applications and engines
-#   make bench     our own cost
+#   make bench     own cost and exactness, beside the peers and the bare system calls; SECTIONS=…
 #   make lint      static checks and formatting
 #   make darwin    cross-build for macOS arm64: layouts and symbols are checked, nothing is run
 #   make install   PREFIX=/usr/local DESTDIR=
@@ -21,6 +21,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SCHEDULES ?= 5000000
 FILE ?= tests/vectors/statistics.json
+SECTIONS ?=
 JOBS := $(shell getconf _NPROCESSORS_ONLN)
 
 ifeq ($(shell uname -s),Darwin) # Homebrew does not link these two into its prefix
@@ -72,10 +73,9 @@ real:
 	@tests/real/run.sh
 
 bench:
-	@test -x tests/bench/run.sh || { echo "make bench: tests/bench/run.sh does not exist" >&2; exit 2; }
 	@third_party/install.sh bench
 	$(call build,release)
-	@tests/bench/run.sh
+	@tests/bench/run.sh build/release $(SECTIONS)
 
 lint:
 	@third_party/install.sh lint

@@ -7,19 +7,21 @@ local M = {}
 
 local failed = false
 
---- Prints one line of the table. `ok` nil: only told.
----@param row {name: string, ours: string, floor: string?, peer: string?, bar: string?, ok: boolean?}
+--- Prints one line of the table.
+---@param row table name, ours, floor, peer, bar as text; ok: boolean, or nil = only told
 function M.row(row)
   local word = row.ok == nil and "told" or row.ok and "ok" or "MISS"
   failed = failed or row.ok == false
-  print(("%-4s %s: ours %s, floor %s, peer %s, bar %s"):format(
-    word,
-    row.name,
-    row.ours,
-    row.floor or "-",
-    row.peer or "-",
-    row.bar or "-"
-  ))
+  print(
+    ("%-4s %s: ours %s, floor %s, peer %s, bar %s"):format(
+      word,
+      row.name,
+      row.ours,
+      row.floor or "-",
+      row.peer or "-",
+      row.bar or "-"
+    )
+  )
 end
 
 --- A part that cannot be measured here, and why: said, and no failure of ours.
@@ -143,7 +145,8 @@ end
 
 --- CPU of everything that ran in it, its start included.
 function Truth:cpu_ns()
-  return math.tointeger(M.read(self.cpu .. "/cpuacct.usage") + 0) + math.tointeger(M.read(self.noted) + 0)
+  return math.tointeger(M.read(self.cpu .. "/cpuacct.usage") + 0)
+    + math.tointeger(M.read(self.noted) + 0)
 end
 
 --- Anonymous and shared memory charged now.

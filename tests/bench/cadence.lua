@@ -6,8 +6,10 @@ bench.begin(...)
 
 local SECONDS <const>, INTERVAL_S <const>, SLACK_NS <const> = 30, 0.05, 2e6
 
-local app <close> =
-  bench.launch_ready({ bench.bin "ppwork", "group", "16" }, { output = "app", interval_s = INTERVAL_S })
+local app <close> = bench.launch_ready(
+  { bench.bin "ppwork", "group", "16" },
+  { output = "app", interval_s = INTERVAL_S }
+)
 local dir = bench.dir "timer"
 local timer = bench.start({ bench.bin "ppfloor", "timer", "50", tostring(SECONDS * 20) }, dir)
 assert(app.child.supervisor:sample { duration_s = SECONDS, interval_s = INTERVAL_S })

@@ -29,7 +29,7 @@ end
 local function without(i)
   local dir = bench.dir("without-" .. i)
   local truth <close> = assert(bench.truth(dir))
-  local text = bench.output_of(bench.start(truth:words(command), dir), dir, 60)
+  local text = bench.output_of(bench.start(truth:words(command), dir), dir, 240)
   return figures(text, truth)
 end
 
@@ -37,7 +37,7 @@ local function with(i)
   local dir = bench.dir("with-" .. i)
   local truth <close> = assert(bench.truth(dir))
   local app <close> = bench.launch(truth:words(command), { output = ("with-%d/ours"):format(i) })
-  pcall(app.sample, app, { duration_s = 60, interval_s = 0.25 }) -- to its end
+  pcall(app.sample, app, { duration_s = 240, interval_s = 0.25 }) -- to its end
   app:stop { grace_s = 5 }
   local found = figures(bench.read(app.dir .. "/app-stdout"), truth)
   found.pass_ns, found.processes = 0, 0

@@ -14,15 +14,16 @@ local FLOOR_BAR <const>, PSUTIL_BAR <const> = 2, 15
 
 local label = ("%s, %s"):format(how, system == "0" and "system as it is" or system .. " processes")
 
-local app <close> =
-  bench.launch_ready({ bench.bin "ppwork", "group", "16" }, { output = "app", interval_s = INTERVAL_S })
+local app <close> = bench.launch_ready(
+  { bench.bin "ppwork", "group", "16" },
+  { output = "app", interval_s = INTERVAL_S }
+)
 
 -- Our leaf is where the leader is.
 local function leaf()
   local place = bench.read(("/proc/%d/cgroup"):format(app.pid)):match "0::([^\n]*pairperf%-[^\n]*)"
-  for at in bench.read("/proc/self/mounts"):gmatch "%S+ (%S+) cgroup2" do
-    return place and at .. place
-  end
+  local at = bench.read("/proc/self/mounts"):match "%S+ (%S+) cgroup2"
+  return place and at and at .. place
 end
 
 local function beside(name, command)

@@ -8,30 +8,26 @@ bench.begin(...)
 local CGROUP_BAR <const>, CONSERVATION_BAR <const>, CONSERVATION_NS <const> = 0.001, 0.005, 30e6
 local PAGE <const> = "file://" .. pairperf.fs.getcwd() .. "/tests/bench/page.html"
 
--- seconds: at most; pattern: what the work's processes are called
+-- pattern: what the work's processes are called
 local WORK = {
   {
     name = "stress-ng --fork 2",
     command = { "/usr/bin/stress-ng", "--quiet", "--fork", "2", "-t", "10" },
-    seconds = 11,
     pattern = "^stress%-ng",
   },
   {
     name = "6 s tree with escapee",
     command = { bench.bin "ppwork", "tree" },
-    seconds = 9,
     pattern = "^ppwork",
   },
   {
     name = "thread churn",
     command = { bench.bin "ppwork", "threads" },
-    seconds = 6,
     pattern = "^ppwork",
   },
   {
     name = "SIGCHLD ignored",
     command = { bench.bin "ppwork", "deaf" },
-    seconds = 6,
     pattern = "^ppwork",
     deaf = true,
   },
@@ -47,7 +43,6 @@ local WORK = {
       "--dump-dom",
       PAGE .. "#3",
     },
-    seconds = 12,
     pattern = "chrom",
   },
 }
@@ -87,36 +82,40 @@ local function pidstat_sum(text, pattern)
     for word in line:gmatch "%S+" do
       words[#words + 1] = word
     end
-    if #words == 10 and words[10]:find(pattern) and tonumber(words[8]) then
+    if
+      #words == 10
+      and words[1] ~= "Average:"
+      and words[10]:find(pattern)
+      and tonumber(words[8])
+    then
       sum = sum + words[8] / 100
     end
   end
   return sum
 end
 
+-- Each goes on until it is told to end; psutil ends with the root.
 local function pollers(work, pid)
-  local seconds = tostring(work.seconds)
-  local ps = ("i=0; while [ $i -lt %d ]; do ps -e -o pid=,cputimes=,comm=; sleep 0.5; i=$((i+1)); done"):format(
-    2 * work.seconds
-  )
+  local ps = "while :; do ps -e -o pid=,cputimes=,comm=; sleep 0.5; done"
   local scan = { "python3", pairperf.fs.getcwd() .. "/tests/bench/peer_psutil.py", tostring(pid) }
   table.move({ "0.25", "100000" }, 1, 2, 4, scan)
   return {
     {
       command = scan,
+      ends = true,
       figures = function(text)
         local found = bench.figures(text)
         return { { "psutil", found.psutil_s }, { "psrecord-like", found.psrecord_s } }
       end,
     },
     {
-      command = { "pidstat", "-h", "-u", "-p", "ALL", "1", seconds },
+      command = { "stdbuf", "-oL", "pidstat", "-h", "-u", "-p", "ALL", "1" },
       figures = function(text)
         return { { "pidstat", pidstat_sum(text, work.pattern) } }
       end,
     },
     {
-      command = { "top", "-b", "-w", "200", "-d", "0.5", "-n", tostring(2 * work.seconds) },
+      command = { "top", "-b", "-w", "200", "-d", "0.5" },
       figures = function(text)
         return { { "top", last_seen(text, work.pattern, top_row) } }
       end,
@@ -149,11 +148,12 @@ end
 
 local function peer_words(list, truth_ns)
   local words = {}
+  pairperf.sleep(1.2) -- one more look for each
   for _, one in ipairs(list) do
     if not one.child then
       words[#words + 1] = one.command[1] .. " is not installed"
     else
-      local text = bench.output_of(one.child, one.dir, 30)
+      local text = bench.output_of(one.child, one.dir, one.ends and 10 or 0)
       for _, figure in ipairs(one.figures(text)) do
         words[#words + 1] = figure[1] .. " " .. off(figure[2], truth_ns)
       end
@@ -173,7 +173,7 @@ local function wrapped_words(work, name)
   if not child then
     return { "perf is not installed" }
   end
-  bench.until_true(60, function()
+  bench.until_true(240, function()
     return truth:empty() and child:ended()
   end)
   bench.output_of(child, dir, 0)
@@ -243,7 +243,7 @@ local function measure(work)
   local truth <close> = assert(bench.truth(dir))
   local app <close> = bench.launch(truth:words(work.command), { output = name .. "/ours" })
   local list = start_pollers(work, app.pid, name)
-  bench.until_true(60, function()
+  bench.until_true(240, function()
     return truth:empty() and app.child:ended()
   end)
   app:stop { grace_s = 5 }

@@ -28,9 +28,10 @@ local function plateau()
   assert(app:sample { duration_s = 3, interval_s = 1 })
   local charged = truth:memory_bytes()
   local peer_dir = bench.dir "plateau/psutil"
-  local scan = 'import psutil,sys;p=psutil.Process(int(sys.argv[1]));print("rss=%d" % sum(q.memory_info().rss for q in [p]+p.children(True)))'
-  local peer = bench.start({ "python3", "-c", scan, tostring(app.pid) }, peer_dir)
-  local theirs = peer and bench.figures(bench.output_of(peer, peer_dir, 20)).rss
+  local scan = { "python3", pairperf.fs.getcwd() .. "/tests/bench/peer_psutil.py" }
+  table.move({ tostring(app.pid), "0", "1" }, 1, 3, 3, scan)
+  local peer = bench.start(scan, peer_dir)
+  local theirs = peer and bench.figures(bench.output_of(peer, peer_dir, 60)).tree_rss_bytes
   app:stop { grace_s = 5 }
   truth:remove()
   local worst, frames, rss, pss = 0, 0, nil, nil
@@ -56,8 +57,10 @@ end
 
 -- Runs a kind of ppwork until it is ready; the frames, the last of them after its end.
 local function after(kind, ...)
-  local app <close> =
-    bench.launch_ready({ bench.bin "ppwork", kind, ... }, { output = kind, interval_s = 0.05 })
+  local app <close> = bench.launch_ready(
+    { bench.bin "ppwork", kind, ... },
+    { output = kind, interval_s = 0.05 }
+  )
   pairperf.sleep(0.3)
   app:stop { grace_s = 5 }
   return bench.frames(app), app

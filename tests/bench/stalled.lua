@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A member whose memory roll-up does not return for 10 s: frames and the stop go on in time.
 local bench = require "bench"
-local pairperf = require "pairperf"
 bench.begin(...)
 
 local NAME <const>, INTERVAL_S <const> = "memory roll-up held for 10 s", 0.5
 
-local app <close> =
-  bench.launch({ bench.bin "ppstall", "10" }, { output = "app", interval_s = INTERVAL_S })
+local app <close> = bench.launch(
+  { bench.bin "ppstall", "10" },
+  { output = "app", interval_s = INTERVAL_S }
+)
 local ready = bench.until_true(10, function()
   return app.child:ended() or (bench.read(app.dir .. "/app-stdout") or ""):match "ready (%d+)"
 end)

@@ -7,8 +7,10 @@ local RUNS <const>, BAR_MS <const> = 100, 20
 local took, proven = {}, 0
 
 for i = 1, RUNS do
-  local app <close> =
-    bench.launch_ready({ bench.bin "ppwork", "group", "16" }, { output = "run-" .. i, interval_s = 1 })
+  local app <close> = bench.launch_ready(
+    { bench.bin "ppwork", "group", "16" },
+    { output = "run-" .. i, interval_s = 1 }
+  )
   local verdict = app:stop { grace_s = 5 }
   proven = proven + (verdict.verdict == "echild" and not verdict.forced and 1 or 0)
   took[i] = verdict.verified_ns

@@ -252,7 +252,7 @@ static int writes(const char *path) {
 
 /* For so long, fifty times a second: a daemon that leaves and lives for 100 ms. */
 static int churn(int seconds) {
-    long long end = clock_ns(CLOCK_MONOTONIC) + seconds * 1000 * MS;
+    long long end = clock_ns(CLOCK_MONOTONIC) + seconds * (1000 * MS);
 
     while (clock_ns(CLOCK_MONOTONIC) < end) {
         pid_t first = fork();
