@@ -217,6 +217,10 @@ static int l_supervisor_state(lua_State *L) {
         ppl_push_proc_id(L, view.leader);
         lua_setfield(L, -2, "leader");
     }
+    if (view.leaf) {
+        lua_pushstring(L, view.leaf);
+        lua_setfield(L, -2, "leaf");
+    }
     if (view.exited) {
         push_exit(L, &view.exit);
         lua_setfield(L, -2, "exit");

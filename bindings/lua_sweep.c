@@ -72,11 +72,14 @@ static void push_met(lua_State *L, const pp_sweep *sweep) {
 }
 
 static int l_sweep_run(lua_State *L) {
-    static const char *const names[] = { "members", "groups", "assignment", "limit_s", NULL };
+    static const char *const names[] = {
+        "members", "groups", "assignment", "leaf", "limit_s", NULL
+    };
     ppl_check_fields(L, 1, names);
     lua_Number limit_s = ppl_opt_number(L, 1, "limit_s", 2.0);
     luaL_argcheck(L, limit_s > 0 && limit_s <= 60, 1, "limit_s is in (0, 60]");
     pp_sweep_order order = { .assignment = ppl_opt_string(L, 1, "assignment", NULL),
+                             .leaf = ppl_opt_string(L, 1, "leaf", NULL),
                              .limit_ns = (int64_t)llround(limit_s * 1e9) };
     order.members = read_list(L, "members", sizeof(pp_proc_id), read_member, &order.member_count);
     order.groups = read_list(L, "groups", sizeof(int32_t), read_group, &order.group_count);

@@ -50,9 +50,16 @@ pp_status pp_host_self_exe_dir(char *buf, size_t size, pp_error *reterr);
 pp_status pp_host_adopt(pp_error *reterr);
 
 /* A host that starts nothing and changes nothing of this process. Set are list_own_children,
- * identify, inspect, signal and reap alone; ctx belongs to it until pp_host_net_close(). */
-pp_status pp_host_net_open(pp_os *ret_os, pp_error *reterr);
-void pp_host_net_close(pp_os *os);
+ * identify, inspect, signal, reap and the leaf's functions alone; ctx belongs to it until
+ * pp_host_net_close().
+ *
+ * leaf  directory of a lost supervisor's leaf, as that supervisor told; NULL, or removed meanwhile:
+ *       none
+ */
+pp_status pp_host_net_open(const char *leaf, pp_os *ret_os, pp_error *reterr);
+/* Removes the leaf. A failure says why it stays (EBUSY: somebody lives in it); all else is closed
+ * anyway. */
+pp_status pp_host_net_close(pp_os *os, pp_error *reterr);
 
 /* Was the process that has this number now started with "NAME=value" in its environment? */
 bool pp_host_started_with(int32_t pid, const char *assignment);

@@ -70,6 +70,11 @@ void pp__record_verdict(pp_json *json, const pp_verdict_record *record) {
 
     pp_json_begin_object(json);
     key_text(json, "cause", record->cause);
+    pp_json_key(json, "cgroup_empty");
+    if (record->leaf_empty == PP_OK || record->leaf_empty == PP_E_AGAIN)
+        pp_json_bool(json, record->leaf_empty == PP_OK);
+    else
+        pp_json_null(json);
     pp_json_key(json, "escapees");
     escapees(json, record->tree);
     key_bool(json, "escapees_killed", stop->escapees_killed);

@@ -303,10 +303,12 @@ static void error_object(pp_json *json, const pp_error *error) {
 
 void pp__record_event(pp_json *json, const pp_event *event) {
     pp_json_begin_object(json);
-    if (event->capability) {
+    if (event->capability)
         key_text(json, "capability", event->capability);
+    if (event->leaf)
+        key_text(json, "cgroup", event->leaf);
+    if (event->capability)
         key_text(json, "consequence", event->consequence);
-    }
     if (event->duration_ns > 0)
         key_i64(json, "duration_ns", event->duration_ns);
     if (event->error && event->error->status != PP_OK) {

@@ -21,6 +21,7 @@ typedef struct pp_event {
     const pp_proc_info *info;             /* NULL: about no process */
     int32_t old_ppid;                     /* reparented */
     const pp_exit *exit;                  /* leader_exited, reaped */
+    const char *leaf;                     /* spawned: its cgroup's directory; NULL: none */
     const char *signal;                   /* signal: its name */
     const char *target;                   /* signal: "leader", "group", ... */
     const pp_error *error;                /* what failed; NULL or PP_OK: nothing */
@@ -38,11 +39,12 @@ typedef struct pp_verdict_record {
     uint64_t seq;
     pp_now now;
     const pp_stop *stop;
-    const char *cause; /* "requested", "harness_gone", "latest_end" */
+    const char *cause; /* "requested", "harness_gone", "latest_end", "wait_failed" */
     bool adopts;
     bool exited;
     pp_exit exit;
-    bool group_empty; /* a whole list without members was seen */
+    bool group_empty;     /* a whole list without members was seen */
+    pp_status leaf_empty; /* PP_OK, PP_E_AGAIN: somebody lives in it; others: not known */
     bool childless;
     const pp_tree *tree; /* who is left */
     uint64_t frames, frames_dropped;

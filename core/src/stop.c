@@ -19,8 +19,14 @@ static bool group_is_over(const pp_stop_view *view) {
     return view->leader != PP_LEADER_ALIVE && group_is_empty(view);
 }
 
+/* A time beyond the clock's end never comes. */
+static int64_t later(int64_t t_ns, int64_t by_ns) {
+    return by_ns > INT64_MAX - t_ns ? INT64_MAX : t_ns + by_ns;
+}
+
 void pp_stop_init(pp_stop *stop, const pp_stop_plan *plan, int64_t now_ns) {
-    *stop = (pp_stop){ .plan = *plan, .term_ns = now_ns, .deadline_ns = now_ns + plan->grace_ns };
+    *stop =
+        (pp_stop){ .plan = *plan, .term_ns = now_ns, .deadline_ns = later(now_ns, plan->grace_ns) };
 }
 
 void pp_stop_signalled(pp_stop *stop, pp_status status) {
@@ -52,7 +58,7 @@ static pp_stop_action reap(pp_stop *stop, const pp_stop_view *view) {
     bool first = stop->reap_deadline_ns == 0;
 
     if (first)
-        stop->reap_deadline_ns = view->now_ns + stop->plan.verify_ns;
+        stop->reap_deadline_ns = later(view->now_ns, stop->plan.verify_ns);
     if (view->leader == PP_LEADER_EXITED) {
         if (first || view->now_ns < stop->reap_deadline_ns)
             return stop->gave_up || group_is_over(view) ? PP_STOP_REAP_LEADER : PP_STOP_WAIT;
@@ -60,8 +66,9 @@ static pp_stop_action reap(pp_stop *stop, const pp_stop_view *view) {
     }
     stop->step = PP_STEP_ESCAPEES;
     /* A deadline that a kill moved is over; escapees have what is left of the grace. */
-    if (stop->deadline_ns > stop->term_ns + stop->plan.grace_ns)
-        stop->deadline_ns = stop->term_ns + stop->plan.grace_ns;
+    int64_t grace_end_ns = later(stop->term_ns, stop->plan.grace_ns);
+    if (stop->deadline_ns > grace_end_ns)
+        stop->deadline_ns = grace_end_ns;
     return PP_STOP_WAIT;
 }
 
@@ -74,7 +81,7 @@ static pp_stop_action grace(pp_stop *stop, const pp_stop_view *view) {
         return PP_STOP_WAIT;
     stop->forced = true;
     stop->step = PP_STEP_VERIFY;
-    stop->deadline_ns = view->now_ns + stop->plan.verify_ns;
+    stop->deadline_ns = later(view->now_ns, stop->plan.verify_ns);
     return view->leader == PP_LEADER_LOST ? PP_STOP_KILL_RECORDED : PP_STOP_KILL_GROUP;
 }
 
@@ -90,21 +97,22 @@ static pp_stop_action verify(pp_stop *stop, const pp_stop_view *view) {
     return PP_STOP_WAIT;
 }
 
-/* After a kill the escapees get the verification time; before it, what is left of the grace. */
+/* An empty leaf proves nothing by itself, but one that somebody lives in forbids every proof.
+ * After a kill the escapees get the verification time; before it, what is left of the grace. */
 static pp_stop_action escapees(pp_stop *stop, const pp_stop_view *view) {
-    if (view->childless || escapees_are_gone(view))
+    if (!view->leaf_populated && (view->childless || escapees_are_gone(view)))
         return finish(stop, view->childless ? PP_VERDICT_ECHILD : PP_VERDICT_GROUP_EMPTY);
     if (stop->plan.reap_escapees) {
         if (!stop->escapees_killed) {
             stop->escapees_killed = true;
-            stop->deadline_ns = view->now_ns + stop->plan.verify_ns;
+            stop->deadline_ns = later(view->now_ns, stop->plan.verify_ns);
         }
         if (view->now_ns < stop->deadline_ns)
             return PP_STOP_KILL_ESCAPEES; /* again and again: a chain may have hopped on */
     } else if (view->now_ns >= stop->deadline_ns && view->escapees_expected > 0 &&
                !stop->escapees_killed) {
         stop->escapees_killed = true;
-        stop->deadline_ns = view->now_ns + stop->plan.verify_ns;
+        stop->deadline_ns = later(view->now_ns, stop->plan.verify_ns);
         return PP_STOP_KILL_EXPECTED;
     }
     if (view->now_ns < stop->deadline_ns)

@@ -177,6 +177,7 @@ void pp_supervisor_free(pp_supervisor *supervisor) {
     pp_buffer_done(&supervisor->out);
     pp_buffer_done(&supervisor->frame_line);
     pp_buffer_done(&supervisor->verdict_line);
+    pp_buffer_done(&supervisor->leaf);
     free(supervisor);
 }
 
@@ -259,6 +260,7 @@ static void show_line(const pp_buffer *line, const char **ret_bytes, size_t *ret
 
 void pp_supervisor_look(const pp_supervisor *supervisor, pp_supervisor_view *ret_view) {
     *ret_view = supervisor->view;
+    ret_view->leaf = supervisor->leaf.size > 0 ? (const char *)supervisor->leaf.bytes : NULL;
     show_line(&supervisor->frame_line, &ret_view->frame_json, &ret_view->frame_size);
     show_line(&supervisor->verdict_line, &ret_view->verdict_json, &ret_view->verdict_size);
 }

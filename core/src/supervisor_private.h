@@ -28,6 +28,7 @@ struct pp_supervisor {
     size_t sent;
     pp_record_file samples, events;
     pp_buffer frame_line, verdict_line; /* latest records, without line end */
+    pp_buffer leaf;                     /* path with its NUL; empty: none */
     pp_supervisor_view view;
 };
 

@@ -141,6 +141,19 @@ static pp_status on_hello(pp_supervisor *supervisor, pp_cursor *cursor, pp_error
     return PP_OK;
 }
 
+static void on_spawned(pp_supervisor *supervisor, pp_cursor *cursor) {
+    size_t size = 0;
+
+    supervisor->view.leader = pp__get_id(cursor);
+    const unsigned char *leaf = pp_get_bytes(cursor, &size);
+    if (size > 0) {
+        pp_buffer_add(&supervisor->leaf, leaf, size);
+        pp_buffer_add(&supervisor->leaf, "", 1);
+    }
+    supervisor->view.phase = PP_SUPERVISOR_RUNNING;
+    supervisor->spawn_answered = true;
+}
+
 static pp_status handle(pp_supervisor *supervisor, const pp_message *message, pp_error *reterr) {
     pp_cursor cursor = pp_cursor_of(message);
 
@@ -148,9 +161,7 @@ static pp_status handle(pp_supervisor *supervisor, const pp_message *message, pp
     case PP_MSG_HELLO:
         return on_hello(supervisor, &cursor, reterr);
     case PP_MSG_SPAWNED:
-        supervisor->view.leader = pp__get_id(&cursor);
-        supervisor->view.phase = PP_SUPERVISOR_RUNNING;
-        supervisor->spawn_answered = true;
+        on_spawned(supervisor, &cursor);
         break;
     case PP_MSG_SPAWN_FAILED:
         pp__get_error(&cursor, &supervisor->spawn_error);

@@ -102,6 +102,34 @@ pp_status pp__sweep_pass(pp_os *os, const pp_sweep_order *order, int32_t own_gro
     return status;
 }
 
+pp_status pp__sweep_leaf(pp_os *os, pp_sweep *sweep, pp_error *reterr) {
+    pp_pid_list pids = { 0 };
+    pp_status status = PP_OK;
+
+    (void)os->leaf_list(os->ctx, &pids, NULL); /* unnamed ones are ended, too */
+    for (size_t i = 0; i < pids.count && status == PP_OK; i++) {
+        pp_proc_info info;
+        bool inside = false;
+        if (os->identify(os->ctx, pids.pids[i], &info, NULL) == PP_OK &&
+            os->leaf_holds(os->ctx, info.id, &inside, NULL) == PP_OK && inside)
+            status = note(sweep, &info, PP_SWEPT_ALIVE, reterr);
+    }
+    pp_pid_list_done(&pids);
+    (void)os->leaf_kill(os->ctx, NULL); /* whether it is empty then says what it did */
+    return status;
+}
+
+/* Those that somebody else reaped. */
+static void settle(pp_os *os, pp_sweep *sweep) {
+    for (size_t i = 0; i < sweep->count; i++) {
+        pp_swept *one = &sweep->items[i];
+        pp_proc_info info;
+        pp_status status = os->inspect(os->ctx, one->info.id, &info, NULL);
+        if (one->how == PP_SWEPT_ALIVE && (status == PP_E_VANISHED || status == PP_E_STALE))
+            one->how = PP_SWEPT_GONE;
+    }
+}
+
 /* A killed one's children become ours a moment after it, hence the second quiet look. */
 static pp_status sweep_all(pp_os *os, const pp_sweep_order *order, pp_sweep *sweep,
                            pp_error *reterr) {
@@ -110,9 +138,12 @@ static pp_status sweep_all(pp_os *os, const pp_sweep_order *order, pp_sweep *swe
     int64_t deadline_ns = now.t_ns + order->limit_ns;
     int quiet = 0;
 
+    if (status == PP_OK)
+        status = pp__sweep_leaf(os, sweep, reterr);
     while (status == PP_OK && quiet < QUIET_PASSES) {
         bool busy;
         status = pp__sweep_pass(os, order, getpgrp(), pp_host_started_with, sweep, &busy, reterr);
+        busy = busy || os->leaf_empty(os->ctx, NULL) == PP_E_AGAIN;
         quiet = busy ? 0 : quiet + 1;
         if (status == PP_OK)
             status = pp_host_now(&now, reterr);
@@ -131,12 +162,13 @@ pp_status pp_sweep_run(const pp_sweep_order *order, pp_sweep *ret_sweep, pp_erro
     pp_os os;
 
     *ret_sweep = (pp_sweep){ 0 };
-    pp_status status = pp_host_net_open(&os, reterr);
+    pp_status status = pp_host_net_open(order->leaf, &os, reterr);
     if (status != PP_OK)
         return status;
     status = sweep_all(&os, order, ret_sweep, reterr);
-    pp_host_net_close(&os);
-    return status;
+    settle(&os, ret_sweep);
+    pp_status closed = pp_host_net_close(&os, status == PP_OK ? reterr : NULL);
+    return status == PP_OK ? closed : status;
 }
 
 void pp_sweep_done(pp_sweep *sweep) {

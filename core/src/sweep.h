@@ -13,6 +13,8 @@
  * ret_busy  one of the order's was met
  */
 typedef bool (*pp_started_with)(int32_t pid, const char *assignment);
+/* Notes who is in the leaf and sends SIGKILL to all of them. */
+pp_status pp__sweep_leaf(pp_os *os, pp_sweep *sweep, pp_error *reterr);
 pp_status pp__sweep_pass(pp_os *os, const pp_sweep_order *order, int32_t own_group,
                          pp_started_with started_with, pp_sweep *sweep, bool *ret_busy,
                          pp_error *reterr);

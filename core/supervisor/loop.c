@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The supervisor's one loop. The invariant: only pp_os.wait() blocks; whatever happens to the
- * harness, a started tree is ended, looked for, and told of before this returns.
+/* The supervisor's one loop. The invariant: only pp_os.wait() blocks, or a short pause once that
+ * is broken; whatever happens to the harness, a started tree is ended, looked for, and told of
+ * before this returns.
  */
+#include <poll.h>
+
 #include "loop_private.h"
 
 #define FOREVER INT64_MAX
+/* Without a wait(): more turns than the plan for a dead harness takes. */
+#define BLIND_PAUSE_MS 10
+#define BLIND_TURNS 2000
 
 /* TERM to the group, 1 s, KILL; where orphans are ours, they go too. */
 static const pp_stop_plan death_plan = { .group_first = true,
@@ -102,8 +108,10 @@ static pp_status run(pp_loop *loop, pp_error *reterr) {
             break;
         bool unsent = !loop->harness_gone && loop->out.wire.size > 0;
         pp_status status = os->wait(os->ctx, deadline, unsent, &events, reterr);
-        if (status != PP_OK)
+        if (status != PP_OK) {
+            loop->blind = true;
             return status;
+        }
         if (events.output_readable)
             pp__loop_drain(loop);
         if (events.channel_readable) {
@@ -115,6 +123,18 @@ static pp_status run(pp_loop *loop, pp_error *reterr) {
     if (loop->harness_gone && loop->out.count > 0)
         return pp__outbox_save(&loop->out, os, reterr);
     return PP_OK;
+}
+
+/* Nothing wakes us any more, and nobody is talked to: the tree is ended by looking again and again.
+ */
+static void end_blindly(pp_loop *loop) {
+    loop->harness_gone = true;
+    end_because(loop, "wait_failed");
+    for (int turns = 0; turns < BLIND_TURNS && !loop->finished; turns++) {
+        (void)turn(loop);
+        (void)poll(NULL, 0, BLIND_PAUSE_MS);
+    }
+    (void)pp__outbox_save(&loop->out, loop->os, NULL);
 }
 
 static void done(pp_loop *loop) {
@@ -132,8 +152,12 @@ pp_status pp_loop_run(pp_os *os, const char *build_id, pp_error *reterr) {
     pp_status status = run(&loop, reterr);
 
     if (status != PP_OK && loop.spawned) { /* neither tree nor verdict may get lost with us */
-        harness_is_gone(&loop);
-        (void)run(&loop, &ignored);
+        if (!loop.blind) {
+            harness_is_gone(&loop);
+            (void)run(&loop, &ignored);
+        }
+        if (loop.blind && !loop.finished)
+            end_blindly(&loop);
     }
     done(&loop);
     return status;

@@ -30,6 +30,7 @@ typedef struct pp_loop {
     pp_outbox out;
     bool greeted;
     bool harness_gone;
+    bool blind;         /* wait() failed */
     bool output_untold; /* `output` was read since it was last told */
 
     pp_spawn_request request;
@@ -56,7 +57,10 @@ typedef struct pp_loop {
     int64_t next_sweep_ns;
     bool stopping;
     bool group_empty;
-    bool finished; /* the verdict is queued */
+    bool childless;       /* the kernel said so at the last look */
+    bool leaf_killed;     /* cgroup.kill was tried */
+    pp_status leaf_empty; /* at the last look */
+    bool finished;        /* the verdict is queued */
     uint64_t verdict_seq;
 } pp_loop;
 

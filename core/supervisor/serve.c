@@ -63,6 +63,8 @@ static void spawn_failed(pp_loop *loop, const pp_error *error) {
 }
 
 static void spawned(pp_loop *loop) {
+    const char *leaf = loop->os->leaf_path(loop->os->ctx);
+
     loop->spawned = true;
     loop->spawned_ns = pp__loop_now(loop);
     loop->next_track_ns = loop->spawned_ns;
@@ -70,11 +72,12 @@ static void spawned(pp_loop *loop) {
     loop->tree.on_event = tree_event;
     loop->tree.event_ctx = loop;
     tell_capabilities(loop);
-    pp__loop_event(loop,
-                   (pp_event){ .kind = "spawned",
-                               .info = loop->tree.count ? &loop->tree.members[0].info : NULL });
+    pp__loop_event(loop, (pp_event){ .kind = "spawned",
+                                     .info = loop->tree.count ? &loop->tree.members[0].info : NULL,
+                                     .leaf = leaf });
     size_t start = pp_message_begin(&loop->out.wire, PP_MSG_SPAWNED, 0);
     pp__put_id(&loop->out.wire, loop->leader);
+    pp_put_text(&loop->out.wire, leaf ? leaf : "");
     pp_message_end(&loop->out.wire, start);
 }
 
@@ -115,6 +118,10 @@ static pp_status sample(pp_loop *loop, const pp_message *message, pp_error *rete
     if (!loop->spawned || !loop->request.options.track || loop->window.open || duration_ns <= 0 ||
         interval_ns <= 0)
         return pp_fail(reterr, PP_E_PROTOCOL, 0, "sample", "no such window is possible now");
+    if (loop->stopping) { /* asked for before the harness could know */
+        pp__loop_event(loop, (pp_event){ .kind = "window_aborted", .window = id });
+        return PP_OK;
+    }
     int64_t now_ns = pp__loop_now(loop);
     loop->window = (pp_window_plan){
         .open = true,

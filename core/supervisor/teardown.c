@@ -71,7 +71,7 @@ static void look_at_group(pp_loop *loop, pp_stop_view *view) {
 static bool ask_for_children(pp_loop *loop, pp_stop_view *view) {
     pp_status status = loop->os->no_children_left(loop->os->ctx, NULL);
 
-    view->childless = status == PP_OK;
+    view->childless = loop->childless = status == PP_OK;
     if (view->childless || status == PP_E_UNSUPPORTED ||
         view->escapees + view->escapees_uncertain > 0)
         return false;
@@ -91,6 +91,8 @@ static bool look_once(pp_loop *loop, pp_stop_view *view) {
     view->escapees = outside.alive;
     view->escapees_expected = outside.expected;
     view->escapees_uncertain = outside.uncertain + (discovery == PP_OK ? 0 : 1);
+    loop->leaf_empty = loop->os->leaf_empty(loop->os->ctx, NULL);
+    view->leaf_populated = loop->leaf_empty == PP_E_AGAIN;
     return loop->leader_state == PP_LEADER_REAPED && ask_for_children(loop, view);
 }
 
@@ -147,6 +149,18 @@ static void kill_members(pp_loop *loop, bool outside, bool only_expected) {
     }
 }
 
+/* All in the leaf at once, however fast they fork; a sweep follows for whoever moved out. */
+static bool kill_leaf(pp_loop *loop) {
+    pp_error error = { 0 };
+    pp_status status = loop->os->leaf_kill(loop->os->ctx, &error);
+
+    loop->leaf_killed = true;
+    if (status == PP_E_UNSUPPORTED)
+        return false;
+    tell_signal(loop, "cgroup", SIGKILL, NULL, status == PP_OK ? NULL : &error);
+    return status == PP_OK;
+}
+
 /* Whatever wakes us, a sweep follows the one before after a pause. */
 static void sweep(pp_loop *loop) {
     int64_t now_ns = pp__loop_now(loop);
@@ -154,7 +168,8 @@ static void sweep(pp_loop *loop) {
     if (now_ns < loop->next_sweep_ns)
         return;
     loop->next_sweep_ns = now_ns + SWEEP_POLL_NS;
-    kill_members(loop, true, false);
+    if (loop->leaf_killed || !kill_leaf(loop))
+        kill_members(loop, true, false);
 }
 
 static void reap_leader(pp_loop *loop) {
@@ -183,7 +198,8 @@ static void finish(pp_loop *loop) {
                                  .exited = loop->exited,
                                  .exit = loop->leader_exit,
                                  .group_empty = loop->group_empty,
-                                 .childless = loop->stop.verdict == PP_VERDICT_ECHILD,
+                                 .leaf_empty = loop->leaf_empty,
+                                 .childless = loop->childless,
                                  .tree = &loop->tree,
                                  .tree_events = loop->tree_events };
 

@@ -84,6 +84,7 @@ function Supervisor:stop(plan) end
 ---@class pairperf.SupervisorState
 ---@field phase "idle"|"running"|"exited"|"stopping"|"done"|"lost"
 ---@field leader? pairperf.ProcId
+---@field leaf? string directory of the command's own cgroup
 ---@field exit? { code?: integer, signal?: string, core?: boolean }
 ---@field window? { id: integer, done: boolean, frames: integer, missed: integer }
 ---@field live? pairperf.LiveFigures

@@ -40,7 +40,8 @@ end
 -- closed first: one that only hangs then ends its tree itself, or is ended.
 ---@return table sweep what was met, as in the event of that name
 local function sweep(supervisor, assignment)
-  local leader = supervisor:state().leader
+  local state = supervisor:state()
+  local leader = state.leader
   local members, groups = supervisor:members(), {}
   for _, one in ipairs(members) do
     groups[#groups + 1] = one.pgid
@@ -49,7 +50,13 @@ local function sweep(supervisor, assignment)
     members[#members + 1], groups[#groups + 1] = leader, leader.pid
   end
   supervisor:close()
-  local order = { members = members, groups = groups, assignment = assignment, limit_s = SWEEP_S }
+  local order = {
+    members = members,
+    groups = groups,
+    assignment = assignment,
+    leaf = state.leaf,
+    limit_s = SWEEP_S,
+  }
   local met, err = core.sweep.run(order)
   return { met = core.json.array(met or {}), complete = err == nil, error = err and tostring(err) }
 end

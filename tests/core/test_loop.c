@@ -365,7 +365,56 @@ static void a_host_that_cannot_wait_still_ends_the_tree(void **state) {
             .call = FAKE_WAIT, .skip = 10, .times = 1, .status = PP_E_SYS, .sys_errno = EBADF });
     assert_int_equal(run(h), PP_E_SYS);
     assert_int_equal(fake_deeds(&h->fake, FAKE_REAPED, FAKE_LEADER, 0), 1);
-    assert_int_equal(fake_lines(&h->saved_events, NULL, "\"kind\":\"verdict\""), 1);
+    assert_int_equal(
+        fake_lines(&h->saved_events, "\"kind\":\"verdict\"", "\"cause\":\"wait_failed\""), 1);
+}
+
+static void time_passes(fake_os *fake) {
+    fake->t_ns += 100 * MS;
+}
+
+/* proves: CAN-5 */
+static void a_host_that_never_waits_again_kills_what_is_deaf(void **state) {
+    fake_harness *h = *state;
+    h->fake.on_spawn = leader_is_deaf;
+    fake_spawn(h);
+    fake_rule_add(&h->fake, (fake_rule){ .call = FAKE_WAIT,
+                                         .skip = 10,
+                                         .times = FAKE_FOREVER,
+                                         .status = PP_E_SYS,
+                                         .sys_errno = EBADF });
+    fake_rule_add(&h->fake, (fake_rule){ .call = FAKE_OBSERVE,
+                                         .skip = 10,
+                                         .times = FAKE_FOREVER,
+                                         .change = time_passes });
+    assert_int_equal(run(h), PP_E_SYS);
+    assert_int_equal(fake_deeds(&h->fake, FAKE_GROUP_SIGNALLED, 0, SIGTERM), 1);
+    assert_int_equal(fake_deeds(&h->fake, FAKE_GROUP_SIGNALLED, 0, SIGKILL), 1);
+    assert_int_equal(fake_deeds(&h->fake, FAKE_REAPED, FAKE_LEADER, 0), 1);
+    assert_int_equal(fake_lines(&h->saved_events, NULL, "\"verdict\":\"echild\""), 1);
+}
+
+static void late_sample(fake_os *fake) {
+    fake_sample(fake_harness_of(fake), 10 * S, 100 * MS);
+}
+
+static void leader_left_a_daemon(fake_os *fake) {
+    fake_add(fake, 101, FAKE_LEADER);
+    fake_escape(fake, 101);
+}
+
+/* It crossed the stop on its way, and nobody would ever close that window. */
+static void a_window_asked_for_during_the_stop_is_aborted_at_once(void **state) {
+    fake_harness *h = *state;
+    h->fake.on_spawn = leader_left_a_daemon;
+    fake_spawn(h);
+    fake_after(&h->fake, S, application_stop_is_asked);
+    fake_after(&h->fake, 2 * S, late_sample);
+    assert_int_equal(run(h), PP_OK);
+    assert_int_equal(h->heard[PP_MSG_VERDICT], 1);
+    assert_int_equal(fake_lines(&h->events, NULL, "\"kind\":\"window_aborted\""), 1);
+    assert_int_equal(fake_lines(&h->events, NULL, "\"kind\":\"window_started\""), 0);
+    assert_int_equal(fake_lines(&h->frames, NULL, "\"kind\":\"boundary\""), 0);
 }
 
 /* proves: CAN-1 (B20) */
@@ -453,6 +502,8 @@ int main(void) {
         T(a_protocol_error_after_the_verdict_does_not_lose_it),
         T(a_harness_that_does_not_read_disturbs_neither_frames_nor_the_stop),
         T(a_host_that_cannot_wait_still_ends_the_tree),
+        T(a_host_that_never_waits_again_kills_what_is_deaf),
+        T(a_window_asked_for_during_the_stop_is_aborted_at_once),
         T(a_second_stop_changes_nothing),
         T(captured_output_is_told_when_it_comes),
         T(output_without_end_does_not_pile_up_for_a_harness_that_does_not_read),

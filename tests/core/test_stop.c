@@ -391,6 +391,43 @@ static void every_unchanging_view_ends_in_bounded_time(void **state) {
 }
 
 /* proves: GRP-12 */
+/* proves: GRP-12, GRP-10 */
+static void a_populated_leaf_forbids_every_proof_until_the_time_is_over(void **state) {
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        pp_stop stop = reaped(app);
+        pp_stop_view view = { .now_ns = 2 * S,
+                              .leader = PP_LEADER_REAPED,
+                              .childless = true,
+                              .escapees = (size_t)known,
+                              .leaf_populated = true };
+        assert_int_equal(next(&stop, view), PP_STOP_WAIT);
+        view.now_ns = GRACE;
+        assert_int_equal(next(&stop, view), PP_STOP_FINISHED);
+        assert_int_equal(stop.verdict, known ? PP_VERDICT_LEFT_RUNNING : PP_VERDICT_UNVERIFIED);
+    }
+    pp_stop stop = reaped(app);
+    pp_stop_view view = { .now_ns = 2 * S, .leader = PP_LEADER_REAPED, .escapees_uncertain = 1 };
+    assert_int_equal(next(&stop, view), PP_STOP_WAIT); /* an empty leaf proves nothing */
+}
+
+static void times_beyond_the_clocks_end_do_not_wrap(void **state) {
+    (void)state;
+    pp_stop_plan endless = { .grace_ns = INT64_MAX, .verify_ns = INT64_MAX };
+    pp_stop stop;
+    pp_stop_init(&stop, &endless, S);
+    pp_stop_view view = { .now_ns = 2 * S, .leader = PP_LEADER_ALIVE, .members = 1 };
+    assert_int_equal(next(&stop, view), PP_STOP_TERM_LEADER);
+    assert_int_equal(next(&stop, view), PP_STOP_WAIT);
+    assert_false(stop.forced);
+    assert_true(stop.deadline_ns == INT64_MAX);
+    view = (pp_stop_view){ .now_ns = 3 * S, .leader = PP_LEADER_EXITED };
+    assert_int_equal(next(&stop, view), PP_STOP_REAP_LEADER);
+    assert_true(stop.reap_deadline_ns == INT64_MAX);
+    view = (pp_stop_view){ .now_ns = 3 * S, .leader = PP_LEADER_REAPED, .escapees = 1 };
+    assert_int_equal(next(&stop, view), PP_STOP_WAIT);
+}
+
 static void verdicts_have_their_names(void **state) {
     (void)state;
     assert_string_equal(pp_verdict_name(PP_VERDICT_NONE), "none");
@@ -425,6 +462,8 @@ int main(void) {
         cmocka_unit_test(escapees_are_reaped_even_if_the_group_could_not_be_verified),
         cmocka_unit_test(the_kernels_proof_covers_what_could_not_be_read),
         cmocka_unit_test(every_unchanging_view_ends_in_bounded_time),
+        cmocka_unit_test(a_populated_leaf_forbids_every_proof_until_the_time_is_over),
+        cmocka_unit_test(times_beyond_the_clocks_end_do_not_wrap),
         cmocka_unit_test(verdicts_have_their_names),
     };
     return cmocka_run_group_tests_name("stop", tests, NULL, NULL);

@@ -136,6 +136,26 @@ static void a_list_that_failed_is_no_empty_list(void **state) {
     pp_sweep_done(&sweep);
 }
 
+/* proves: CAN-5, GRP-10 */
+static void all_in_the_leaf_are_named_and_killed_at_once(void **state) {
+    fake_os *fake = *state;
+    pp_sweep_order order = { 0 };
+    pp_sweep sweep = { 0 };
+    fake_give_leaf(fake);
+    adopted(fake, ADOPTED, ADOPTED);
+    adopted(fake, OTHER, OTHER)->outside = true;
+    assert_int_equal(pp__sweep_leaf(&fake->os, &sweep, NULL), PP_OK);
+    assert_int_equal(fake_deeds(fake, FAKE_LEAF_KILLED, 0, 0), 1);
+    assert_int_equal(sweep.count, 1);
+    assert_int_equal(sweep.items[0].info.id.pid, ADOPTED);
+    assert_int_equal(sweep.items[0].how, PP_SWEPT_ALIVE);
+    assert_true(pass(fake, &order, &sweep)); /* the order names nobody */
+    assert_int_equal(sweep.items[0].how, PP_SWEPT_GONE);
+    assert_int_equal(fake_deeds(fake, FAKE_REAPED, ADOPTED, 0), 1);
+    assert_int_equal(fake_deeds(fake, FAKE_SIGNALLED, 0, 0), 0);
+    pp_sweep_done(&sweep);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_member_seen_before_is_killed_then_reaped, set_up,
@@ -146,6 +166,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_child_in_our_own_group_is_never_touched, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_list_that_failed_is_no_empty_list, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_in_the_leaf_are_named_and_killed_at_once, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,7 +226,46 @@ static void check_total(sim_world *w, json_slice frame, int64_t end_ns, uint64_t
                  (unsigned long long)sim_true_written(w, end_ns));
 }
 
-static void check_frame(sim_world *w, const sim_record *record, uint64_t *floor_ns) {
+/* Figures of the leaf: none while it is unknown, never more than what was used inside it, and every
+ * member of the frame that left before its discovery began is counted. */
+static void check_leaf(sim_world *w, json_slice frame, int64_t end_ns, uint64_t *floor_ns) {
+    json_slice leaf = json_member(frame, "cgroup"), procs = json_member(frame, "procs"), key, item;
+    int64_t listed_ns = (int64_t)json_u64(json_member(frame, "listed_cont_ns")) - w->slept_ns;
+    const char *at = NULL;
+    bool broken;
+    uint64_t gone = 0, left = 0;
+
+    if (json_is(leaf, "null") != !w->plan.leaf)
+        sim_fail(w, "the leaf of a frame is %.*s", (int)leaf.size, leaf.at);
+    if (!w->plan.leaf)
+        return;
+    uint64_t strays = json_u64(json_member(leaf, "strays"));
+    json_slice cpu = json_member(leaf, "cpu_ns");
+    for (int i = SIM_FIRST; i < w->count; i++)
+        left += w->procs[i].left_leaf_ns <= end_ns ||
+                (w->procs[i].ours && !w->procs[i].in_leaf && w->procs[i].born_ns <= end_ns);
+    if (strays > left)
+        sim_fail(w, "%llu strays, and %llu left the leaf", (unsigned long long)strays,
+                 (unsigned long long)left);
+    while (json_next(procs, &at, &key, &item, &broken)) {
+        const sim_proc *p = &w->procs[process_of(w, item)];
+        gone += !p->in_leaf && p->born_ns < listed_ns && p->ended_ns > end_ns &&
+                (p->left_leaf_ns < listed_ns || p->left_leaf_ns == SIM_NEVER);
+    }
+    if (strays < gone && w->plan.fault == 0 && w->plan.suspend_ns == SIM_NEVER)
+        sim_fail(w, "%llu strays, and %llu of the frame are outside the leaf",
+                 (unsigned long long)strays, (unsigned long long)gone);
+    if (json_is(cpu, "null"))
+        return;
+    if (json_u64(cpu) < *floor_ns || json_u64(cpu) > sim_true_cpu(w, end_ns))
+        sim_fail(w, "the leaf's total is %llu, was %llu, and the truth is %llu",
+                 (unsigned long long)json_u64(cpu), (unsigned long long)*floor_ns,
+                 (unsigned long long)sim_true_cpu(w, end_ns));
+    *floor_ns = json_u64(cpu);
+}
+
+static void check_frame(sim_world *w, const sim_record *record, uint64_t *floor_ns,
+                        uint64_t *leaf_floor_ns) {
     json_slice frame = line_of(record), key, item;
     int64_t t_ns = (int64_t)json_u64(json_member(frame, "t_ns"));
     int64_t end_ns = (int64_t)json_u64(json_member(frame, "end_ns"));
@@ -245,6 +284,7 @@ static void check_frame(sim_world *w, const sim_record *record, uint64_t *floor_
     while (json_next(exits, &at, &key, &item, &broken))
         check_exit(w, item, end_ns);
     check_total(w, frame, end_ns, floor_ns);
+    check_leaf(w, frame, end_ns, leaf_floor_ns);
     pp_reading total = pp_sum_total(&pass.rss), live = record->live_rss;
     if (record->written &&
         (total.known != live.known || (total.known && total.value != live.value)))
@@ -277,6 +317,15 @@ static void check_verdict(sim_world *w, const sim_record *record) {
     w->forced = json_is(json_member(verdict, "forced"), "true");
     if (w->refused_signal && json_is(json_member(verdict, "signal_failure"), "null"))
         sim_fail(w, "a refused signal is not told of");
+    json_slice empty = json_member(verdict, "cgroup_empty");
+    bool gone = strcmp(w->verdict, "echild") == 0 ||
+                strcmp(w->verdict, "group_empty_and_recorded_gone") == 0;
+    if (!w->plan.leaf && !json_is(empty, "null"))
+        sim_fail(w, "a leaf that is none is called empty or not");
+    if (json_is(empty, "false") && gone)
+        sim_fail(w, "verdict %s, and somebody lives in the leaf", w->verdict);
+    if (json_is(empty, "true") && w->in_leaf_at_end > 0)
+        sim_fail(w, "the leaf is called empty while %d live in it", w->in_leaf_at_end);
     list_members(w, json_member(verdict, "survivors"));
     list_members(w, json_member(verdict, "unverified"));
     while (json_next(json_member(verdict, "escapees"), &at, &key, &item, &broken)) {
@@ -325,9 +374,22 @@ static void check_ends(sim_world *w, bool whole) {
     }
 }
 
+/* Who has not left, dead or alive, was always inside. */
+static void check_last_leaf(sim_world *w, const sim_record *frame) {
+    json_slice leaf = json_member(line_of(frame), "cgroup");
+    json_slice cpu = json_member(leaf, "cpu_ns");
+
+    if (w->plan.leaf && w->plan.leavers == 0 &&
+        (json_is(cpu, "null") || json_u64(cpu) != w->cpu_at_end))
+        sim_fail(w, "the leaf's last total is %.*s, the truth is %llu", (int)cpu.size, cpu.at,
+                 (unsigned long long)w->cpu_at_end);
+}
+
 static void check_last_total(sim_world *w, const sim_record *frame) {
     bool proven = strcmp(w->verdict, "echild") == 0;
 
+    if (frame && proven && sim_plan_is_clean(&w->plan)) /* lost to conservation, not to the leaf */
+        check_last_leaf(w, frame);
     if (!frame || !proven || w->lossy || !sim_plan_is_clean(&w->plan))
         return;
     json_slice total = json_member(line_of(frame), "conservation");
@@ -343,7 +405,7 @@ static void check_last_total(sim_world *w, const sim_record *frame) {
 void sim_audit(sim_world *w) {
     sim_harness *h = &w->harness;
     const sim_record *last_frame = NULL;
-    uint64_t floor_ns = 0;
+    uint64_t floor_ns = 0, leaf_floor_ns = 0;
 
     if (h->record_count > 1)
         qsort(h->records, h->record_count, sizeof *h->records, by_seq);
@@ -355,7 +417,7 @@ void sim_audit(sim_world *w) {
         if (w->trace)
             printf("%s", record->line);
         if (record->type == PP_MSG_FRAME && w->audited) {
-            check_frame(w, record, &floor_ns);
+            check_frame(w, record, &floor_ns, &leaf_floor_ns);
             last_frame = record;
         } else if (record->type == PP_MSG_VERDICT ||
                    memmem(record->line, record->size, "\"kind\":\"verdict\"", 16)) {

@@ -142,6 +142,8 @@ void sim_behave(sim_world *w, sim_proc *p) {
     while (pick >= p->weight[what])
         pick -= p->weight[what++];
     p->act_ns = next_act(w, p);
+    if (p->in_leaf && sim_chance(&p->rng, w->plan.leavers))
+        sim_leave_leaf(w, p);
     act(w, p, what);
 }
 

@@ -350,6 +350,9 @@ void sim_host(sim_world *w, pp_os *ret_os) {
                        .own_cost = host_own_cost,
                        .capability = host_capability,
                        .adopts = w->plan.linux_rules };
-    pp_os_without_leaf(ret_os);
+    if (w->plan.leaf)
+        sim_host_leaf(ret_os);
+    else
+        pp_os_without_leaf(ret_os);
     sim_host_reads(ret_os);
 }

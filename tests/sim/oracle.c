@@ -95,6 +95,16 @@ void sim_oracle_signal(sim_world *w, pp_proc_id id, const sim_proc *target, int 
         sim_fail(w, "SIGKILL to %d before the grace was over", id.pid);
 }
 
+/* Ends processes outside the group, too: only where that was asked for, or nobody can be asked. */
+void sim_oracle_leaf_kill(sim_world *w) {
+    if (!w->leader || !may_stop(w))
+        sim_fail(w, "the leaf was killed before anybody asked");
+    if (!may_end_escapees(w))
+        sim_fail(w, "the leaf was killed although escapees are to be left alone");
+    if (!w->leader_reaped && !w->told_lost && !w->killed_group && !list_verifies(w))
+        sim_fail(w, "the leaf was killed while the leader was pinned");
+}
+
 void sim_oracle_signal_group(sim_world *w, pp_proc_id id, int number) {
     const sim_proc *leader = &w->procs[w->leader];
 
@@ -172,6 +182,7 @@ void sim_oracle_verdict(sim_world *w) {
         w->alive_at_end++;
         if (p->state != SIM_ALIVE)
             continue;
+        w->in_leaf_at_end += p->in_leaf;
         w->recorded_at_end += p->recorded;
         w->members_at_end += p->pgid == w->procs[w->leader].pid && p->joined_ns < w->list_ns;
     }

@@ -78,6 +78,8 @@ void sim_plan_make(sim_plan *p, uint64_t seed, bool linux_rules) {
     plan_harness(p, &rng);
     if (!sim_chance(&rng, 350))
         plan_troubles(p, &rng);
+    p->leaf = linux_rules && sim_chance(&rng, 600);
+    p->leavers = p->leaf && sim_chance(&rng, 400) ? 60 : 0;
     if (p->crowd) { /* many short lives while frames are taken */
         p->births = 60;
         p->track = true;

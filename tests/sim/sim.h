@@ -51,6 +51,8 @@ typedef struct sim_plan {
     unsigned ignorers;    /* permille of processes that ignore SIGCHLD */
     bool crowd;           /* parents that wait at once for many short-lived children */
     bool hops;            /* processes leave group and session */
+    bool leaf;            /* the tree has a cgroup of its own */
+    unsigned leavers;     /* permille of processes that move out of it, per act */
     int64_t thief_ns;     /* after the leader's exit somebody else reaps it; SIM_NEVER */
     int64_t debugger_ns;  /* a debugger borrows the leader */
     int64_t suspend_ns;   /* the machine sleeps; then every so often the wall clock steps */
@@ -97,7 +99,10 @@ typedef struct sim_proc {
     bool doomed; /* a deadly signal is on its way: no more forks */
     bool term_pending;
     bool ever_outside; /* of the leader's group or the session it was started in */
-    int64_t joined_ns; /* its present group */
+    bool in_leaf;
+    int64_t left_leaf_ns; /* when it moved out; SIM_NEVER: never */
+    uint64_t leaf_cpu_ns; /* that it had then */
+    int64_t joined_ns;    /* its present group */
     unsigned weight[8];
     unsigned reaps;   /* 0 never, 1 promptly, 2 late */
     unsigned on_term; /* 0 dies, 1 dies late, 2 forks and dies */
@@ -189,11 +194,12 @@ typedef struct sim_world {
     bool killed_group, refused_signal;
     bool at_end; /* own_cost() was asked: the verdict is made */
     int64_t end_ns;
-    int alive_at_end, recorded_at_end, members_at_end;
+    int alive_at_end, recorded_at_end, members_at_end, in_leaf_at_end;
     uint64_t cpu_at_end, write_at_end;
     bool zombie_held; /* a zombie in the group had a living parent outside it */
     bool joined_late; /* somebody came into the group after its SIGKILL */
     bool lossy;       /* some CPU was lost to nobody's count */
+    bool leaf_killed; /* cgroup.kill was written */
     /* verdict */
     pp_status result;
     char verdict[40];
@@ -220,6 +226,9 @@ uint64_t sim_written(const sim_world *w, const sim_proc *p);
 /* CPU of all that ever belonged to the tree, at t_ns. */
 uint64_t sim_true_cpu(const sim_world *w, int64_t t_ns);
 uint64_t sim_true_written(const sim_world *w, int64_t t_ns);
+/* The same for what was used inside the leaf. */
+uint64_t sim_leaf_cpu(const sim_world *w);
+void sim_leave_leaf(sim_world *w, sim_proc *p);
 void sim_schedule(sim_proc *p);
 void sim_behave_born(sim_world *w, sim_proc *p, const sim_proc *parent);
 void sim_behave(sim_world *w, sim_proc *p);
@@ -228,11 +237,12 @@ void sim_behave_term(sim_world *w, sim_proc *p);
 /* ---- the host (host.c, host_read.c) and the other end (harness.c) ---- */
 void sim_host(sim_world *w, pp_os *ret_os);
 void sim_host_reads(pp_os *os);
+void sim_host_leaf(pp_os *os);
 /* Before every call: time passes, the world may move. */
 void sim_call(sim_world *w, const char *name);
 /* Does this kind of call on this process fail now, and how? */
 pp_status sim_fault(sim_world *w, unsigned kind, int about);
-enum { SIM_F_LIST = 1, SIM_F_LOOK, SIM_F_USAGE, SIM_F_MEMORY, SIM_F_WAIT };
+enum { SIM_F_LIST = 1, SIM_F_LOOK, SIM_F_USAGE, SIM_F_MEMORY, SIM_F_WAIT, SIM_F_LEAF };
 void sim_harness_init(sim_world *w);
 void sim_harness_done(sim_harness *h);
 void sim_harness_schedule(sim_world *w);
@@ -244,6 +254,7 @@ const char *sim_build_id(void);
 /* ---- properties (oracle.c, audit.c) ---- */
 void sim_oracle_signal(sim_world *w, pp_proc_id id, const sim_proc *target, int number);
 void sim_oracle_signal_group(sim_world *w, pp_proc_id leader, int number);
+void sim_oracle_leaf_kill(sim_world *w);
 void sim_oracle_reap(sim_world *w, const sim_proc *p);
 void sim_oracle_list(sim_world *w, pp_status status, const pp_pid_list *list);
 void sim_oracle_identified(sim_world *w, int32_t pid, pp_status status, const pp_proc_info *info);

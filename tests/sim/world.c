@@ -117,6 +117,8 @@ int sim_birth(sim_world *w, int parent) {
                      .joined_ns = w->now_ns,
                      .ours = from->ours || parent == SIM_SUPERVISOR,
                      .is_leader = parent == SIM_SUPERVISOR,
+                     .in_leaf = parent == SIM_SUPERVISOR ? w->plan.leaf : from->in_leaf,
+                     .left_leaf_ns = SIM_NEVER,
                      .foreign = from->foreign,
                      .sigchld_ignored = from->sigchld_ignored,
                      .helper = from->helper,
@@ -165,6 +167,23 @@ uint64_t sim_true_cpu(const sim_world *w, int64_t t_ns) {
             sum += (uint64_t)(end - p->born_ns) / 1000 * p->cpu_permille;
     }
     return sum;
+}
+
+uint64_t sim_leaf_cpu(const sim_world *w) {
+    uint64_t sum = 0;
+
+    for (int i = SIM_FIRST; i < w->count; i++)
+        sum += w->procs[i].in_leaf ? sim_cpu_ns(w, &w->procs[i]) : w->procs[i].leaf_cpu_ns;
+    return sum;
+}
+
+void sim_leave_leaf(sim_world *w, sim_proc *p) {
+    if (!p->in_leaf)
+        return;
+    p->leaf_cpu_ns = sim_cpu_ns(w, p);
+    p->in_leaf = false;
+    p->left_leaf_ns = w->now_ns;
+    sim_trace(w, "  moved %d out of the leaf", p->pid);
 }
 
 uint64_t sim_true_written(const sim_world *w, int64_t t_ns) {

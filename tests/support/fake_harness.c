@@ -52,6 +52,7 @@ static void hear(fake_harness *harness, const pp_message *message) {
         break;
     case PP_MSG_SPAWNED:
         harness->leader = pp__get_id(&cursor);
+        harness->has_leaf = pp_get_bytes(&cursor, &size) && size > 0;
         break;
     case PP_MSG_SPAWN_FAILED:
         pp__get_error(&cursor, &harness->spawn_error);

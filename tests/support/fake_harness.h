@@ -26,6 +26,7 @@ typedef struct fake_harness {
     size_t heard[PP_MSG_TYPE_COUNT];
     pp_buffer frames, events; /* lines as received; always terminated by a NUL behind `size` */
     pp_proc_id leader;
+    bool has_leaf; /* was told the path of one */
     pp_exit exit;
     pp_error spawn_error;
     pp_output_state told_output;

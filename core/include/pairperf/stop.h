@@ -40,6 +40,7 @@ typedef struct pp_stop_view {
     size_t escapees_expected;  /* ... of these: declared helpers */
     size_t escapees_uncertain; /* recorded once, cannot be read now */
     bool childless;            /* after the reap: the kernel says that no descendant is left */
+    bool leaf_populated;       /* somebody lives in the tree's own cgroup, known or not */
 } pp_stop_view;
 
 typedef enum pp_stop_action {

@@ -93,6 +93,7 @@ typedef enum pp_supervisor_phase {
 typedef struct pp_supervisor_view {
     pp_supervisor_phase phase;
     pp_proc_id leader;
+    const char *leaf; /* directory of the command's own cgroup (Linux); NULL: it has none */
     bool exited;
     pp_exit exit;
     uint32_t window; /* id of the last window asked for; 0: none */

@@ -25,6 +25,7 @@ typedef struct pp_sweep_order {
     const int32_t *groups; /* its process groups; the caller's own is never one */
     size_t group_count;
     const char *assignment; /* "NAME=value" that it was started with; NULL: unknown */
+    const char *leaf;       /* directory of its own cgroup; NULL: none. All in it are of the tree */
     int64_t limit_ns;       /* for the whole sweep */
 } pp_sweep_order;
 
@@ -44,14 +45,16 @@ typedef struct pp_sweep {
     size_t count, capacity;
 } pp_sweep;
 
-/* Sends SIGKILL to the adopted children that the order names, by validated identity, reaps them,
- * and goes on until a second look finds none or the time is over.
+/* Sends SIGKILL to all in the leaf at once and to the adopted children that the order names, by
+ * validated identity, reaps them, and goes on until a second look finds none or the time is over.
+ * Then it removes the leaf.
  *
  * ret_sweep  who was met, in order of sight; free it with pp_sweep_done(), also after a failure
  * Errors     PP_E_UNSUPPORTED  not on this system
  *            PP_E_ENUMERATION  own children cannot be listed
  *            PP_E_TIMEOUT      some are still there
- *            PP_E_NOMEM, PP_E_SYS
+ *            PP_E_INVALID      `leaf` is none
+ *            PP_E_NOMEM, PP_E_SYS, PP_E_DENIED (op "rmdir": the leaf stays)
  */
 pp_status pp_sweep_run(const pp_sweep_order *order, pp_sweep *ret_sweep, pp_error *reterr);
 void pp_sweep_done(pp_sweep *sweep);

@@ -10,13 +10,16 @@ pp_status pp_host_adopt(pp_error *reterr) {
     return absent(reterr);
 }
 
-pp_status pp_host_net_open(pp_os *ret_os, pp_error *reterr) {
+pp_status pp_host_net_open(const char *leaf, pp_os *ret_os, pp_error *reterr) {
+    (void)leaf;
     (void)ret_os;
     return absent(reterr);
 }
 
-void pp_host_net_close(pp_os *os) {
+pp_status pp_host_net_close(pp_os *os, pp_error *reterr) {
     (void)os;
+    (void)reterr;
+    return PP_OK;
 }
 
 bool pp_host_started_with(int32_t pid, const char *assignment) {

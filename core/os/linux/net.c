@@ -19,7 +19,16 @@ pp_status pp_host_adopt(pp_error *reterr) {
                       : PP_OK;
 }
 
-pp_status pp_host_net_open(pp_os *ret_os, pp_error *reterr) {
+/* One that was removed meanwhile needs nothing. */
+static pp_status take_leaf(pp_linux_host *host, const char *leaf, pp_error *reterr) {
+    pp_error error;
+    pp_status status = leaf ? pp__linux_leaf_take_over(host, leaf, &error) : PP_OK;
+    if (status == PP_OK || error.sys_errno == ENOENT || error.sys_errno == ENODEV)
+        return PP_OK;
+    return pp_fail(reterr, status, error.sys_errno, error.op, "%s", error.detail);
+}
+
+pp_status pp_host_net_open(const char *leaf, pp_os *ret_os, pp_error *reterr) {
     pp_linux_host *host = calloc(1, sizeof *host);
     if (host == NULL)
         return pp_fail(reterr, PP_E_NOMEM, 0, "net", "no memory");
@@ -36,21 +45,35 @@ pp_status pp_host_net_open(pp_os *ret_os, pp_error *reterr) {
         free(host);
         return pp_fail(reterr, PP_E_SYS, failed, "open", "/proc");
     }
+    pp_status status = take_leaf(host, leaf, reterr);
+    if (status != PP_OK) {
+        pp__linux_close(host->sys, &host->proc_fd);
+        free(host);
+        return status;
+    }
     *ret_os = (pp_os){ .ctx = host,
                        .list_own_children = pp__linux_list_own_children,
                        .identify = pp__linux_identify,
                        .inspect = pp__linux_inspect,
                        .signal = pp__linux_signal,
-                       .reap = pp__linux_reap };
+                       .reap = pp__linux_reap,
+                       .leaf_read = pp__linux_leaf_read,
+                       .leaf_list = pp__linux_leaf_list,
+                       .leaf_holds = pp__linux_leaf_holds,
+                       .leaf_empty = pp__linux_leaf_empty,
+                       .leaf_kill = pp__linux_leaf_kill,
+                       .leaf_path = pp__linux_leaf_path };
     return PP_OK;
 }
 
-void pp_host_net_close(pp_os *os) {
+pp_status pp_host_net_close(pp_os *os, pp_error *reterr) {
     pp_linux_host *host = os->ctx;
+    pp_status status = pp__linux_leaf_close(host, reterr);
     pp__linux_handles_done(host);
     pp__linux_close(host->sys, &host->proc_fd);
     free(host);
     *os = (pp_os){ 0 };
+    return status;
 }
 
 static bool has_entry(const char *bytes, size_t size, const char *entry) {
