@@ -39,7 +39,7 @@ static void the_extremes_have_a_text(void **state) {
     expect(INT64_MIN, "1677-09-21T00:12:43Z", "16770921T001243Z");
 }
 
-static void the_time_zone_changes_nothing(void **state) {
+static void B02_the_time_zone_changes_nothing(void **state) {
     (void)state;
     assert_int_equal(setenv("TZ", "XYZ-11:30", 1), 0);
     tzset();
@@ -53,7 +53,7 @@ int main(void) {
         cmocka_unit_test(times_are_written_in_utc),
         cmocka_unit_test(parts_of_a_second_are_cut_towards_the_past),
         cmocka_unit_test(the_extremes_have_a_text),
-        cmocka_unit_test(the_time_zone_changes_nothing),
+        cmocka_unit_test(B02_the_time_zone_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void largest_delta_is_kept(void **state) {
 }
 
 /* proves: SMP-5 (B12) */
-static void a_fall_is_regressed_and_never_a_wrap(void **state) {
+static void B12_a_fall_is_regressed_and_never_a_wrap(void **state) {
     (void)state;
     pp_reading small = pp_counter_delta(500, 499);
     assert_false(small.known);
@@ -42,7 +42,7 @@ static void a_fall_is_regressed_and_never_a_wrap(void **state) {
 }
 
 /* proves: SMP-1 (B09) */
-static void apple_ticks_are_not_nanoseconds(void **state) {
+static void B09_apple_ticks_are_not_nanoseconds(void **state) {
     (void)state;
     pp_reading second = pp_ticks_to_ns(24000000, 125, 3);
     assert_true(second.known);
@@ -68,7 +68,7 @@ static void ticks_whose_result_leaves_64_bits_are_overflow(void **state) {
     assert_int_equal(ns.why, PP_E_OVERFLOW);
 }
 
-static void unreadable_timebase_is_not_one_to_one(void **state) {
+static void B09_unreadable_timebase_is_not_one_to_one(void **state) {
     (void)state;
     assert_false(pp_ticks_to_ns(1000, 0, 0).known);
     assert_int_equal(pp_ticks_to_ns(1000, 1, 0).why, PP_E_INVALID);
@@ -97,11 +97,11 @@ int main(void) {
         cmocka_unit_test(delta_is_exact_above_2_53),
         cmocka_unit_test(delta_across_2_63_is_no_regression),
         cmocka_unit_test(largest_delta_is_kept),
-        cmocka_unit_test(a_fall_is_regressed_and_never_a_wrap),
-        cmocka_unit_test(apple_ticks_are_not_nanoseconds),
+        cmocka_unit_test(B12_a_fall_is_regressed_and_never_a_wrap),
+        cmocka_unit_test(B09_apple_ticks_are_not_nanoseconds),
         cmocka_unit_test(ticks_whose_product_leaves_64_bits_still_convert),
         cmocka_unit_test(ticks_whose_result_leaves_64_bits_are_overflow),
-        cmocka_unit_test(unreadable_timebase_is_not_one_to_one),
+        cmocka_unit_test(B09_unreadable_timebase_is_not_one_to_one),
         cmocka_unit_test(no_positive_duration_has_no_rate),
         cmocka_unit_test(several_cores_are_above_100_percent),
     };

@@ -82,7 +82,7 @@ static void short_buffer_is_not_an_empty_group(void **state) {
     assert_int_equal(kernel.calls[DK_SYSCTL], 3); /* 32, 64, 128 records */
 }
 
-static void transient_enomem_is_asked_again(void **state) {
+static void B03_transient_enomem_is_asked_again(void **state) {
     (void)state;
     add_members(700, 2);
     dk_fail(&kernel, DK_SYSCTL, 1, ENOMEM);
@@ -90,7 +90,7 @@ static void transient_enomem_is_asked_again(void **state) {
     assert_int_equal(pids.count, 2);
 }
 
-static void enomem_for_ever_is_a_failed_enumeration(void **state) {
+static void B03_enomem_for_ever_is_a_failed_enumeration(void **state) {
     (void)state;
     add_members(700, 2);
     dk_fail(&kernel, DK_SYSCTL, 0, ENOMEM);
@@ -224,7 +224,7 @@ static void full_child_buffer_is_grown(void **state) {
     assert_int_equal(kernel.calls[DK_LISTCHILDREN], 3); /* 128, 256, 512 */
 }
 
-static void exactly_full_child_buffer_is_not_believed(void **state) {
+static void B03_exactly_full_child_buffer_is_not_believed(void **state) {
     (void)state;
     for (int32_t i = 0; i < 128; i++)
         dk_add(&kernel, 1000 + i)->ppid = 700;
@@ -241,7 +241,7 @@ static int always_full(void *ctx, int32_t ppid, void *buffer, int buffer_bytes, 
     return buffer_bytes / (int)sizeof(int32_t);
 }
 
-static void child_list_that_never_fits_is_a_failed_enumeration(void **state) {
+static void B03_child_list_that_never_fits_is_a_failed_enumeration(void **state) {
     (void)state;
     darwin.sys.listchildpids = always_full;
     assert_int_equal(list_children(700), PP_E_ENUMERATION);
@@ -296,8 +296,8 @@ int main(void) {
         T(group_is_its_members_zombies_included),
         T(absent_group_is_an_empty_list),
         T(short_buffer_is_not_an_empty_group),
-        T(transient_enomem_is_asked_again),
-        T(enomem_for_ever_is_a_failed_enumeration),
+        T(B03_transient_enomem_is_asked_again),
+        T(B03_enomem_for_ever_is_a_failed_enumeration),
         T(denied_group_query_proves_nothing),
         T(interrupted_group_query_is_asked_again_but_not_for_ever),
         T(length_that_is_no_multiple_of_a_record_is_malformed),
@@ -311,8 +311,8 @@ int main(void) {
         T(children_are_counted_not_measured_in_bytes),
         T(no_children_is_an_empty_list),
         T(full_child_buffer_is_grown),
-        T(exactly_full_child_buffer_is_not_believed),
-        T(child_list_that_never_fits_is_a_failed_enumeration),
+        T(B03_exactly_full_child_buffer_is_not_believed),
+        T(B03_child_list_that_never_fits_is_a_failed_enumeration),
         T(failed_child_list_is_not_an_empty_one),
         T(pid_zero_and_duplicates_are_left_out),
         T(own_children_are_those_of_this_process),

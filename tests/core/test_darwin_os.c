@@ -41,7 +41,7 @@ static int halt(void **state) {
 }
 
 /* proves on macOS: CLI-12 */
-static void translated_process_is_refused(void **state) {
+static void B09_translated_process_is_refused(void **state) {
     (void)state;
     kernel.translated = 1;
     assert_int_equal(pp__darwin_init(&darwin, &os, &err), PP_E_REFUSED);
@@ -318,7 +318,7 @@ static void capture_without_a_file_name_is_refused_before_the_start(void **state
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        T(translated_process_is_refused),
+        T(B09_translated_process_is_refused),
         T(unreadable_timebase_is_no_one_to_one),
         T(clocks_are_told_apart),
         T(wait_ends_at_the_deadline),

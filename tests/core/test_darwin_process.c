@@ -67,7 +67,7 @@ static void start_is_on_the_clock_that_counts_sleep(void **state) {
     assert_true(info.start_ns == UINT64_C(150000000000));
 }
 
-static void wall_clock_stepped_back_gives_no_start_in_the_future(void **state) {
+static void B02_wall_clock_stepped_back_gives_no_start_in_the_future(void **state) {
     (void)state;
     dk_proc *app = dk_add(&kernel, 700);
     app->start_ticks = 0; /* the kernel does not say */
@@ -435,7 +435,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(identity_is_pid_and_start_in_microseconds),
         T(start_is_on_the_clock_that_counts_sleep),
-        T(wall_clock_stepped_back_gives_no_start_in_the_future),
+        T(B02_wall_clock_stepped_back_gives_no_start_in_the_future),
         T(wall_clock_decides_where_ticks_are_denied),
         T(set_user_id_child_has_an_identity_but_no_counters),
         T(absent_process_has_vanished),

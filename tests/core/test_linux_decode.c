@@ -58,7 +58,7 @@ static void stat_fields_are_taken_from_their_places(void **state) {
 }
 
 /* proves: TRK-1 */
-static void a_hostile_name_moves_no_field(void **state) {
+static void B01_a_hostile_name_moves_no_field(void **state) {
     (void)state;
     static const char *const names[] = { "x) S 1 (y", ") R 1 1 1", "((", "))",
                                          "a b",       "",          " ",  "x) Z 1 2 3\\n" };
@@ -287,7 +287,7 @@ static void a_broken_directory_entry_is_no_end_of_the_list(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stat_fields_are_taken_from_their_places),
-        cmocka_unit_test(a_hostile_name_moves_no_field),
+        cmocka_unit_test(B01_a_hostile_name_moves_no_field),
         cmocka_unit_test(a_name_longer_than_any_is_cut_and_terminated),
         cmocka_unit_test(a_session_of_nobody_and_a_parentless_process_are_zero),
         cmocka_unit_test(a_stat_line_cut_anywhere_is_malformed_or_whole),

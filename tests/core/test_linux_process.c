@@ -300,7 +300,7 @@ static void a_file_that_fills_the_buffer_is_not_taken_for_whole(void **state) {
 }
 
 /* proves: GRP-3 */
-static void a_hidden_process_is_denied_and_not_gone(void **state) {
+static void B04_a_hidden_process_is_denied_and_not_gone(void **state) {
     (void)state;
     script_proc *proc = script_process(PID, 1, 33);
     pp_proc_info info;
@@ -567,7 +567,7 @@ int main(void) {
         T(a_cpu_clock_that_fails_is_missing),
         T(bytes_that_do_not_parse_are_malformed),
         T(a_file_that_fills_the_buffer_is_not_taken_for_whole),
-        T(a_hidden_process_is_denied_and_not_gone),
+        T(B04_a_hidden_process_is_denied_and_not_gone),
         T(no_descriptor_left_is_a_failure_of_its_own),
         T(a_number_that_now_is_a_thread_belongs_to_no_process),
         T(an_exec_is_noticed_by_the_new_name),

@@ -191,8 +191,8 @@ static void stall(fake_os *fake) {
     fake->t_ns += 350 * MS;
 }
 
-/* proves: SMP-3 (B11) */
-static void after_a_stall_one_frame_is_taken_and_the_missed_ones_are_counted(void **state) {
+/* proves: SMP-3 (B13) */
+static void B13_after_a_stall_one_frame_is_taken_and_the_missed_ones_are_counted(void **state) {
     fake_harness *h = *state;
     fake_spawn(h);
     fake_sample(h, S, 100 * MS);
@@ -422,7 +422,7 @@ int main(void) {
         T(memory_is_read_at_both_ends_and_once_a_second_between),
         T(memory_is_read_in_every_frame_of_a_slow_window),
         cmocka_unit_test(memory_is_given_an_interval_within_bounds),
-        T(after_a_stall_one_frame_is_taken_and_the_missed_ones_are_counted),
+        T(B13_after_a_stall_one_frame_is_taken_and_the_missed_ones_are_counted),
         T(a_stall_over_the_end_still_closes_the_window),
         T(a_second_window_may_follow_the_first),
         T(a_stop_aborts_the_window_and_keeps_its_frames),

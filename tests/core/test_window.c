@@ -44,7 +44,7 @@ static void one_frame_is_no_window(void **state) {
 }
 
 /* proves: SMP-3 (B13) */
-static void a_stall_is_a_gap_and_a_limit_met_exactly_is_not(void **state) {
+static void B13_a_stall_is_a_gap_and_a_limit_met_exactly_is_not(void **state) {
     (void)state;
     pp_frame_times exact[] = { at(0), at(20 * S), at(30 * S) };
     assert_int_equal(pp_window_validity(exact, 3, 10 * S, 30 * S).reasons, 0);
@@ -53,7 +53,7 @@ static void a_stall_is_a_gap_and_a_limit_met_exactly_is_not(void **state) {
 }
 
 /* proves: SMP-3 (B13) */
-static void a_suspended_machine_voids_the_window(void **state) {
+static void B13_a_suspended_machine_voids_the_window(void **state) {
     (void)state;
     pp_frame_times frames[] = { at(0), at(10 * S), at(20 * S) };
     frames[2].cont_ns += 100 * MS; /* exactly the tolerance */
@@ -93,7 +93,7 @@ static void ninety_five_percent_is_enough_and_less_is_partial(void **state) {
 }
 
 /* proves: SMP-3 (B11) */
-static void a_long_or_stale_frame_is_a_warning_only(void **state) {
+static void B11_a_long_or_stale_frame_is_a_warning_only(void **state) {
     (void)state;
     pp_frame_times frames[] = { at(0), at(10 * S), at(20 * S) };
     frames[1].end_ns = frames[1].t_ns + S + 1;
@@ -173,12 +173,12 @@ int main(void) {
         cmocka_unit_test(flag_names_are_sorted),
         cmocka_unit_test(regular_frames_are_a_valid_window),
         cmocka_unit_test(one_frame_is_no_window),
-        cmocka_unit_test(a_stall_is_a_gap_and_a_limit_met_exactly_is_not),
-        cmocka_unit_test(a_suspended_machine_voids_the_window),
+        cmocka_unit_test(B13_a_stall_is_a_gap_and_a_limit_met_exactly_is_not),
+        cmocka_unit_test(B13_a_suspended_machine_voids_the_window),
         cmocka_unit_test(a_reversed_clock_leaves_no_elapsed_time),
         cmocka_unit_test(extreme_clock_values_do_not_overflow),
         cmocka_unit_test(ninety_five_percent_is_enough_and_less_is_partial),
-        cmocka_unit_test(a_long_or_stale_frame_is_a_warning_only),
+        cmocka_unit_test(B11_a_long_or_stale_frame_is_a_warning_only),
         cmocka_unit_test(complete_sum_may_act_and_exact_limits_are_fine),
         cmocka_unit_test(missing_member_leaves_no_total),
         cmocka_unit_test(escaped_members_neither_add_nor_spoil),

@@ -48,7 +48,7 @@ static uint64_t component(const pp_window_usage *usage, size_t which, size_t cou
 }
 
 /* proves: MET-1 SMP-5 (B06) */
-static void a_busy_child_is_100_percent_and_the_first_frame_only_a_reference(void **state) {
+static void B06_a_busy_child_is_100_percent_and_the_first_frame_only_a_reference(void **state) {
     (void)state;
     pp_usage_row rows[] = {
         row(0, APP, 1, S, 70 * S, 0),    row(1, APP, 1, S, 70 * S, 0),
@@ -65,7 +65,7 @@ static void a_busy_child_is_100_percent_and_the_first_frame_only_a_reference(voi
 }
 
 /* proves: SMP-4 (B07) */
-static void an_exited_child_keeps_its_deltas(void **state) {
+static void B07_an_exited_child_keeps_its_deltas(void **state) {
     (void)state;
     pp_usage_row rows[] = {
         row(0, APP, 1, S, S, 0),
@@ -131,7 +131,7 @@ static void a_start_stamp_rounded_down_still_counts_as_born_in_the_interval(void
 }
 
 /* proves: SMP-5 (B12) */
-static void a_fallen_counter_loses_only_its_own_total(void **state) {
+static void B12_a_fallen_counter_loses_only_its_own_total(void **state) {
     (void)state;
     pp_usage_row rows[] = { row(0, APP, 1, S, S, 8388608), row(1, APP, 1, S, 2 * S, 0),
                             row(2, APP, 1, S, 3 * S, 4096) };
@@ -233,12 +233,12 @@ static void bad_indexes_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_busy_child_is_100_percent_and_the_first_frame_only_a_reference),
-        cmocka_unit_test(an_exited_child_keeps_its_deltas),
+        cmocka_unit_test(B06_a_busy_child_is_100_percent_and_the_first_frame_only_a_reference),
+        cmocka_unit_test(B07_an_exited_child_keeps_its_deltas),
         cmocka_unit_test(a_reused_pid_is_another_process),
         cmocka_unit_test(late_discovery_voids_every_total_and_keeps_later_deltas),
         cmocka_unit_test(a_start_stamp_rounded_down_still_counts_as_born_in_the_interval),
-        cmocka_unit_test(a_fallen_counter_loses_only_its_own_total),
+        cmocka_unit_test(B12_a_fallen_counter_loses_only_its_own_total),
         cmocka_unit_test(an_unreadable_process_voids_all_and_a_missing_field_only_its_own),
         cmocka_unit_test(a_process_that_ended_while_it_was_read_spoils_nothing),
         cmocka_unit_test(without_excluded_is_the_sum_of_the_others),

@@ -232,7 +232,7 @@ static void switches_of_all_threads_are_kept_when_the_threads_end(void **state) 
 }
 
 /* proves: TRK-1 */
-static void a_hostile_thread_name_changes_nothing_else(void **state) {
+static void B01_a_hostile_thread_name_changes_nothing_else(void **state) {
     (void)state;
     pp_proc_id id = live_again("hostile");
     (void)live_await_output("ready");
@@ -354,7 +354,7 @@ static int host_of_an_unreadable_program(void) {
 }
 
 /* proves: TRK-1 */
-static void an_unreadable_program_is_alive_with_denied_counters(void **state) {
+static void B05_an_unreadable_program_is_alive_with_denied_counters(void **state) {
     (void)state;
     pp_proc_id id = live_shell("cp /bin/sleep app && chmod 0111 app && chmod 0711 .");
     assert_int_equal(live_await_exit(id).code, 0);
@@ -425,11 +425,11 @@ int main(int argc, char **argv) {
         T(a_zombie_keeps_its_counters_and_the_reap_agrees),
         T(reaping_accounts_what_the_whole_life_wrote),
         T(switches_of_all_threads_are_kept_when_the_threads_end),
-        T(a_hostile_thread_name_changes_nothing_else),
+        T(B01_a_hostile_thread_name_changes_nothing_else),
         T(ignoring_sigchld_is_seen),
         T(a_start_lies_between_the_clocks_around_it),
         T(a_reused_number_is_told_from_the_process_that_had_it),
-        T(an_unreadable_program_is_alive_with_denied_counters),
+        T(B05_an_unreadable_program_is_alive_with_denied_counters),
         T(what_an_ended_program_hides_is_gone_not_denied),
         T(the_host_knows_its_own_cost),
         T(the_executable_is_found_in_its_directory),

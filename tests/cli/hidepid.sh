@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# B04: a process file system that hides foreign processes from a user without privilege.
+# proves: TRK-6 GRP-8
+# shellcheck source=tests/support/cli.sh
+. "$(dirname "$0")/../support/cli.sh"
+
+readonly NOBODY=65534
+
+script family <<'APP'
+trap 'kill $!; exit 0' TERM
+sleep 60 &
+echo yes >"$HOME/ready"
+wait
+APP
+
+# hidden MODE COMMAND...: below a private /proc with that hidepid, without privilege.
+hidden() {
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    unshare --mount sh -c '
+        mount -t proc -o "hidepid=$1" proc /proc || exit 99
+        shift
+        exec setpriv --reuid '$NOBODY' --regid '$NOBODY' --clear-groups "$@"' hidden "$@"
+}
+
+session() { # session MODE
+    out=$scratch/open/hidepid-$1
+    hidden "$1" env HOME="$scratch/open" TMPDIR="$scratch/open" \
+        "$lua" overview --authorize-launch --single --baseline "$scratch/family" --output "$out" \
+        --repetitions 1 --warmup 0 --duration 500ms --interval 100ms --ready file:ready \
+        >"$scratch/output" 2>&1
+    status=$?
+}
+
+every_frame_has_both() {
+    local frames=$out/overview/run-01/samples.jsonl
+    [ "$(grep -c '"window":1' "$frames")" -ge 5 ] &&
+        [ "$(grep '"window":1' "$frames" | grep -c '"exe":"[^"]*sleep"')" -eq \
+            "$(grep -c '"window":1' "$frames")" ]
+}
+
+nothing_owned_failed() {
+    ! grep -q '"owned":true' "$out/overview/run-01/samples.jsonl" &&
+        ! grep -qv '"enumeration":"ok"' "$out/overview/run-01/samples.jsonl"
+}
+
+chmod 711 "$scratch"
+mkdir -m 777 "$scratch/open"
+for mode in 2 1; do
+    name="B04: a run under hidepid=$mode succeeds without privilege"
+    if ! unshare --mount mount -t proc -o hidepid=$mode proc /proc 2>/dev/null; then
+        skip "$name" "no mount namespace"
+        continue
+    elif ! setpriv --reuid $NOBODY --clear-groups test -x "$lua"; then
+        skip "$name" "the build is out of the other user's reach"
+        continue
+    fi
+    # shellcheck disable=SC2016 # expanded by the inner shell
+    point "B04: hidepid=$mode hides" hidden $mode sh -c '! cat /proc/1/stat' 2>/dev/null
+    session $mode
+    point "$name" test "$status" -eq 0
+    point "  B04: with its own tree whole in every frame" every_frame_has_both
+    point "  B04: and no failure of a member" nothing_owned_failed
+done
+
+finish
