@@ -71,6 +71,14 @@ target_link_libraries(pp_sse_server PRIVATE pp_flags)
 set_target_properties(pp_sse_server PROPERTIES
     OUTPUT_NAME sse_server RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/stubs")
 
+# Below this the CLI tests run what they test, to see what it leaves behind.
+if(PP_OS_DIR STREQUAL "linux")
+    add_executable(pp_subreaper tests/stubs/subreaper.c)
+    target_link_libraries(pp_subreaper PRIVATE pp_flags)
+    set_target_properties(pp_subreaper PROPERTIES
+        OUTPUT_NAME subreaper RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/stubs")
+endif()
+
 # An outside program against the library as it is installed; builds its own copy.
 if(NOT CMAKE_CROSSCOMPILING)
     add_test(NAME contracts.outside COMMAND "${CMAKE_SOURCE_DIR}/tests/contracts/run.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the named suites against one build directory, all of them even when one fails.
-#   tests/run.sh BUILD_DIR core|sim|live|contracts|lua|cli...
+#   tests/run.sh BUILD_DIR core|sim|live|contracts|lua|cli|deaths...
 #   tests/run.sh BUILD_DIR vectors FILE
 # Lua and CLI tests find the build through PP_TEST_BUILD_DIR and PP_TEST_SUPERVISOR, as C tests do.
 set -uo pipefail
@@ -43,6 +43,7 @@ run_suite() {
         run_prove "lua5.4 $(command -v busted) -o TAP" tests/lua/*_spec.lua
         ;;
     cli) run_prove bash tests/cli/*.sh ;;
+    deaths) run_prove bash tests/cli/deaths.sh ;; # by itself for a soak
     *)
         echo "unknown suite '$1'" >&2
         return 2

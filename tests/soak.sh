@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests that may take hours: simulated schedules, as many as wanted in each profile, with seeds that
-# the short run does not use.
+# the short run does not use; then harness and supervisor killed at 100 random instants each.
 #   tests/soak.sh BUILD_DIR SCHEDULES
 set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
 build=$1
 first=1000001
 last=$((1000000 + $2))
@@ -17,4 +18,7 @@ failed=0
 for pid in "${pids[@]}"; do
     wait "$pid" || failed=1
 done
+
+export DEATHS=100 DEATHS_SEED=$RANDOM
+tests/run.sh "$build" deaths || failed=1
 exit "$failed"

@@ -207,7 +207,20 @@ local function window_remarks(summary, add)
   end
 end
 
+-- HOOK-3: what is not in the kept output is named.
+local function output_remarks(who, ran, add)
+  local output = known(ran) and ran and known(ran.output) and ran.output or {}
+  for _, stream in ipairs { "stdout", "stderr" } do
+    if output[stream .. "_truncated"] then
+      local text = "the kept %s of the %s is only the beginning of %d bytes (--hook-output-cap)"
+      add(text:format(stream, who, output[stream .. "_bytes"]))
+    end
+  end
+end
+
 local function hook_remarks(summary, add)
+  output_remarks("pre-sample hook", summary.hook, add)
+  output_remarks("post-run check", summary.check, add)
   local hook = summary.hook
   if known(hook) and hook and hook.ended_early then
     local after = known(hook.ended_after_s) and (" after %.1f s"):format(hook.ended_after_s) or ""
@@ -225,11 +238,9 @@ local function evidence_remarks(summary, add)
     add(("the last line of %s was torn and is left out"):format(name))
   end
   local verdict = summary.verdict
-  for _, one in ipairs(summary.escapees or {}) do
-    add(escapees.describe(one))
-  end
-  if escapees.all_gone(summary.escapees or {}) then
-    add "observed escapees gone"
+  local ended = known(verdict) and verdict or nil
+  for _, sentence in ipairs(escapees.sentences(summary.escapees or {}, ended)) do
+    add(sentence)
   end
   if known(verdict) and verdict and verdict.forced then
     add "the application had to be ended by SIGKILL"

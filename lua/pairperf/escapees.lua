@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- Who left the application's group or session: when that was first seen, and what became of them.
+local format = require "pairperf.format"
 local json = require "pairperf.json"
 
 local M = {}
@@ -68,49 +69,75 @@ end
 
 local BECAME = {
   gone = "it was gone at the end",
-  still_running = "it is still running",
+  still_running = "it was not signalled and is still running",
   unverified = "whether it is gone could not be verified",
 }
 
-local function ending(one)
-  if one.became == "ended_by_us" then
-    return one.expected and "it was ended by us as a declared helper"
-      or "it was ended by us as --reap-escapees asks"
+local DEATHS = { harness_gone = true, latest_end = true }
+
+-- Signalled in vain is not left alone.
+local function ending(one, verdict)
+  if one.became == "still_running" and verdict and verdict.escapees_killed then
+    return "it was sent SIGKILL and is still running"
+  elseif one.became ~= "ended_by_us" then
+    return BECAME[one.became] or BECAME.unverified
+  elseif verdict and DEATHS[verdict.cause] then
+    return "it was ended by us because the harness had died or did not answer"
   end
-  return BECAME[one.became] or BECAME.unverified
+  return one.expected and "it was ended by us as a declared helper"
+    or "it was ended by us as --reap-escapees asks"
+end
+
+local function seen(one)
+  local ns = one.seen_after_ns
+  if type(ns) ~= "number" then
+    return ""
+  end
+  local after = ns < 1e9 and ("%.0f ms"):format(ns / 1e6) or ("%.1f s"):format(ns / 1e9)
+  return (", first seen outside %s after launch"):format(after)
 end
 
 --- One sentence about an escapee.
 ---@param one table as M.build makes it
+---@param verdict table? the run's
 ---@return string
-function M.describe(one)
-  local exe = one.exe ~= "" and one.exe ~= json.null and one.exe or "executable unknown"
-  local seen = type(one.seen_after_ns) == "number"
-      and (", first seen outside %.1f s after launch"):format(one.seen_after_ns / 1e9)
-    or ""
+function M.describe(one, verdict)
+  local exe = one.exe ~= "" and one.exe ~= json.null and format.text(one.exe)
   return (
     "a process left the application's group or session: "
     .. "%s (pid %s, start token %s)%s%s; %s"
   ):format(
-    exe,
+    exe or "executable unknown",
     one.pid,
     one.start,
-    seen,
+    seen(one),
     one.expected and ", declared by --expect-escapee" or "",
-    ending(one)
+    ending(one, verdict)
   )
 end
 
---- Whether nothing of them is left as far as was observed.
----@param escapees table[]
----@return boolean
-function M.all_gone(escapees)
-  for _, one in ipairs(escapees) do
-    if one.became ~= "gone" and one.became ~= "ended_by_us" then
-      return false
-    end
+--- What a person is told about the escapees of a run.
+---@param escapees table[] as M.build makes them
+---@param verdict table? the run's
+---@return string[]
+function M.sentences(escapees, verdict)
+  local list, left = {}, false
+  for i, one in ipairs(escapees) do
+    list[i] = M.describe(one, verdict)
+    left = left or one.became == "still_running" or one.became == "unverified"
   end
-  return #escapees > 0
+  local total = verdict and verdict.escapees_total or 0
+  if total > #escapees then
+    local text = "%d processes left the application's group or session in all; %d are named here"
+    list[#list + 1] = text:format(total, #escapees)
+  end
+  if left then
+    list[#list + 1] = "before a left-over is ended by hand: its start token tells it from a later "
+      .. "process with the same pid (Linux: field 22 of /proc/PID/stat)"
+  elseif #escapees > 0 then
+    list[#list + 1] = "observed escapees gone"
+  end
+  return list
 end
 
 return M

@@ -12,7 +12,7 @@ APP
 one stubborn kill --quit-timeout 500ms
 point "an application that ignores SIGTERM is ended by SIGKILL and fails" failed_at quit
 point "  said so" reason "SIGKILL"
-point "  nothing is left" nothing_runs
+point "  nothing is left" nothing_left
 
 script mayfly <<'APP'
 sleep 0.2
@@ -47,7 +47,7 @@ start left --single --baseline "$scratch/app" --repetitions 2 "${quick[@]}" \
 point "a probe that leaves a process running fails the run" failed_at ready
 point "  said so" reason "probe 'cmd:.*left running: pid"
 point "  and the next run is skipped" in_run 02 skipped
-left_running | xargs -r kill -KILL
+point "  it was what the probe had left" test "$(those_left | cut -d' ' -f3 | xargs -n 1 basename)" = sleep
 
 cat >"$scratch/overview.lua" <<'LUA'
 return pairperf.scenario {
@@ -65,14 +65,14 @@ out=$scratch/out/endless
     --ready-timeout 300ms >"$scratch/output" 2>&1
 point "a script that never says whether it is ready is ended by --ready-timeout" failed_at ready
 point "  with the time that it took" reason "was ended after 0.[3-9] s (--ready-timeout 300 ms)"
-point "  and nothing is left" nothing_runs
+point "  and nothing is left" nothing_left
 one app says_yes --ready "cmd:/usr/bin/test -s ready"
 point "a command can tell readiness" status_is 0
 one app says_no --ready "cmd:/bin/false" --ready-timeout 300ms
 point "a command that never says yes: its last status is named" reason "last answer: exit status 1"
 one app says_nothing --ready "cmd:/bin/sleep 60" --ready-timeout 300ms
 point "a command that does not end: said so" reason "last answer: still running"
-point "  nothing is left" nothing_runs
+point "  nothing is left" nothing_left
 
 one app refused --ready port:1 --ready-timeout 300ms
 point "a closed port is not ready, and the answer says why" reason "last answer: .*ECONNREFUSED"
@@ -109,11 +109,12 @@ point "  the daemon is listed with pid and start" reason "left running: pid [0-9
 point "  with the advice to check both" reason "check pid and start token"
 point "  and every further run is skipped" in_run 02 skipped
 point "  all files hold to their schemas" evidence_parses
-for pid in $(left_running); do
-    kill -KILL "$pid"
-done
+those_left >"$scratch/daemons"
+read -r daemon _ <"$scratch/daemons"
+point "  the daemon alone was left, and is the one that is listed" \
+    test "$(wc -l <"$scratch/daemons")" -eq 1 -a "$(summary "pid $daemon start"; echo $?)" = 0
 one daemon reaped --quit-timeout 500ms --reap-escapees
-point "--reap-escapees ends what left the group" nothing_runs
+point "--reap-escapees ends what left the group" nothing_left
 
 printf '#!/no/interpreter\n' >"$scratch/broken"
 chmod +x "$scratch/broken"

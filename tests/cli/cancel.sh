@@ -21,7 +21,7 @@ conclude() { # conclude NAME: what holds after every cancellation
     point "  the cancellation is kept" event cancelled "\"signal\":\"$signal\""
     point "  the other run is skipped" in_run 02 skipped
     point "  every file of the evidence parses" evidence_parses
-    point "  nothing is left" nothing_runs
+    point "  nothing is left" nothing_left
 }
 
 signal=SIGINT
@@ -60,7 +60,7 @@ point "signals in teardown: status 3" status_is 3
 point "  they do not shorten it" event verdict '"forced":false'
 point "  the run itself succeeded" succeeded
 point "  the other run is skipped" in_run 02 skipped
-point "  nothing is left" nothing_runs
+point "  nothing is left" nothing_left
 app=app
 
 # Scripts that block or spin.
@@ -103,7 +103,7 @@ out=$scratch/out/ignored
 (
     trap '' HUP
     exec "$lua" overview --single --baseline "$scratch/app" --output "$out" --authorize-launch \
-        --allow-system-launcher-write --repetitions 1 --interval 50ms --warmup 500ms --duration 200ms
+        --allow-system-launcher-write --repetitions 1 --interval 200ms --warmup 500ms --duration 200ms
 ) >"$scratch/output" 2>&1 &
 pid=$!
 await reached warmup_started

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Harness or supervisor killed at random instants, and a storm of signals: nothing survives, the
-# evidence stays whole, and recover completes the report.
-#   DEATHS=5 how many instants of each kind, DEATHS_SEED=1 where they come from
+# evidence stays whole, and recover completes the report. Several sessions at a time, in lanes.
+#   DEATHS=10 how many instants of each kind, DEATHS_SEED=1 where they come from
 # proves: CAN-1 CAN-5 GRP-9 PLAN-3 REP-1 REP-2 CLI-7
 # shellcheck source=tests/support/cli.sh
 . "$(dirname "$0")/../support/cli.sh"
 
-instants=${DEATHS:-2}
+instants=${DEATHS:-10}
+lanes=4
 RANDOM=${DEATHS_SEED:-1}
 echo "# DEATHS=$instants DEATHS_SEED=${DEATHS_SEED:-1}"
 
@@ -15,49 +16,33 @@ echo "# DEATHS=$instants DEATHS_SEED=${DEATHS_SEED:-1}"
 script gentle <<'APP'
 sleep 300 &
 trap 'kill $!; exit 0' TERM
-while :; do sleep 0.02; done
+wait
 APP
 script deaf <<'APP'
 trap '' TERM
-(sleep 300) &
-while :; do sleep 0.02; done
+sleep 300 &
+wait
 APP
 script daemons <<'APP'
 setsid sleep 300 &
 trap '' TERM
-while :; do sleep 0.02; done
+wait
 APP
+apps=(gentle deaf daemons) # one after the other
 
-# By what they inherited, not by name: supervisors have our lock in their environment, whatever an
-# application started has its home there.
-survivors() {
-    (
-        unset PP_LOCK
-        grep -lsF -e "HOME=$scratch/" -e "PP_LOCK=pairperf-test-$$" /proc/[0-9]*/environ | cut -d/ -f3
-    )
-}
-nothing_survives() {
-    survivors >"$scratch/output"
-    test ! -s "$scratch/output"
-}
-gone_in_3_s() {
-    local tries
-    for ((tries = 0; tries < 60; tries++)); do
-        nothing_survives && return 0
-        sleep 0.05
-    done
-    return 1
-}
-
-begin() { # begin OUT APP [options]: a session of three runs in the background; sets $pid
+begin() { # begin OUT APP [options]: a session of three runs in the background; sets $job and $pid
     out=$scratch/out/$1
     "$lua" overview --single --baseline "$scratch/$2" --output "$out" --authorize-launch \
-        --allow-system-launcher-write --repetitions 3 --interval 50ms --warmup "${warmup:-0}" --duration 300ms \
-        --quit-timeout 300ms --reap-escapees "${@:3}" >"$scratch/session" 2>&1 &
-    pid=$!
+        --allow-system-launcher-write --repetitions 3 --interval 50ms --warmup "${warmup:-0}" --duration 200ms \
+        --quit-timeout 200ms --reap-escapees "${@:3}" >"$scratch/session" 2>&1 &
+    job=$!
+    await child_of "$job" >"$scratch/child"
+    pid=$(child_of "$job")
 }
-random_sleep() { # random_sleep SECONDS: up to that
-    sleep "$(awk -v n="$RANDOM" -v s="$1" 'BEGIN { print s * n / 32768 }')"
+ends() { # the session's own end; sets $status
+    status=0
+    wait "$job" || status=$?
+    cp "$scratch/session" "$scratch/output"
 }
 
 # Every frame and event of a supervisor is in the evidence, once or twice, without a gap; and there
@@ -101,8 +86,27 @@ whole() {
     [ -e "${runs[0]}" ] || return 0
     "$lua" "$scratch/whole.lua" "${runs[@]}" >"$scratch/output" 2>&1
 }
-summaries() { (cd "$out" && cat /dev/null "$@" | sha256sum); }
-reports() { (cd "$out" && find . -name home -prune -o -type f -print0 | sort -z | xargs -0 sha256sum); }
+# Every file of finished runs, and where the report points to them.
+finished_runs() { (cd "$out" && find overview -mindepth 2 -maxdepth 2 -name summary.json -printf '%h\n'); }
+told() { # told RUN...
+    (cd "$out" && for dir in "$@"; do find "$dir" -name home -prune -o -type f -exec sha256sum {} +; done)
+}
+in_report() { # in_report RUN...
+    local row='"| \(.slot) | \(.scenario) | \(.variant) | \(.repetition) | \(.status) |"'
+    for dir in "$@"; do
+        grep -qF "$(jq -r "$row" "$out/$dir/summary.json")" "$out/report.md" || return 1
+    done
+}
+reports() { told .; }
+
+# ---- lanes: each has a scratch directory, a lock and points of its own
+share() { # share N: every piece of work that is for this lane
+    local i
+    for ((i = $1; i < ${#work[@]}; i += lanes)); do
+        # shellcheck disable=SC2086 # words
+        ${work[i]}
+    done
+}
 recovers() { "$lua" recover "$out" >"$scratch/output" 2>&1; }
 complete() { # no run is pending, one at most was interrupted
     grep -q '"pending":0' "$out/report.json" && [ -s "$out/report.md" ] &&
@@ -110,13 +114,12 @@ complete() { # no run is pending, one at most was interrupted
         [ "$(find "$out/overview" -name summary.json | wc -l)" -eq 3 ]
 }
 recovered() { # recovered NAME: what recover makes of $out
-    local finished before
-    finished=$(cd "$out" && find . -name summary.json)
-    # shellcheck disable=SC2086 # a list of names
-    before=$(summaries $finished)
+    local finished
+    mapfile -t finished < <(finished_runs)
+    told "${finished[@]}" >"$scratch/told"
     point "$1: recover completes it" recovers
-    # shellcheck disable=SC2086
-    point "  finished runs stay as they were" test "$before" = "$(summaries $finished)"
+    point "  finished runs stay as they were" cmp "$scratch/told" <(told "${finished[@]}")
+    point "  and are told of in the report" in_report "${finished[@]}"
     point "  no run is open, the report is there" complete
     point "  every file parses" evidence_parses
     reports >"$scratch/first"
@@ -126,90 +129,94 @@ recovered() { # recovered NAME: what recover makes of $out
 }
 
 # What recover refuses, and a torn last line.
-mkdir "$scratch/empty"
-out=$scratch/empty
-recovers
-status=$?
-point "recover: a directory without a plan is refused" status_is 2
-warmup=20s
-begin alive gentle
-warmup=0
-await event warmup_started 2>/dev/null
-recovers
-status=$?
-point "recover: refused while the session lives" status_is 2
-point "  in words" said "is still there"
-point "  nothing is written" test ! -e "$out/session.json"
-kill -KILL "$pid"
-wait "$pid" 2>/dev/null
-await nothing_survives
-printf '{"kind":"run_finished","schema":"pairperf-event-1","sta' >>"$out/overview/run-01/events.jsonl"
-point "recover: a torn last line does not stop it" recovers
-point "  the line is dropped and the file is named" summary '"torn":\["events.jsonl"\]'
-point "  the run is interrupted" failed_at interrupted
-point "  with what the supervisor saw of the end" reason "the application's end: echild"
-point "  the others are skipped" in_run 02 skipped
-point "  the report says so" grep -q "session was interrupted" "$out/report.md"
-before=$(cat "$out"/overview/run-*/summary.json)
-"$lua" report "$out" >"$scratch/output" 2>&1
-status=$?
-point "  'report' counts the runs as failed and skipped" status_is 1
-point "  and computes the same from the evidence" test "$before" = "$(cat "$out"/overview/run-*/summary.json)"
+recovery() {
+    local -x AFTERWARDS_MS=3000
+    local warmup=20s
+    mkdir "$scratch/empty"
+    out=$scratch/empty
+    recovers
+    status=$?
+    point "recover: a directory without a plan is refused" status_is 2
+    begin alive gentle
+    await event warmup_started 2>/dev/null
+    recovers
+    status=$?
+    point "recover: refused while the session lives" status_is 2
+    point "  in words" said "is still there"
+    point "  nothing is written" test ! -e "$out/session.json"
+    kill -KILL "$pid"
+    ends
+    printf '{"kind":"run_finished","schema":"pairperf-event-1","sta' >>"$out/overview/run-01/events.jsonl"
+    point "recover: a torn last line does not stop it" recovers
+    point "  the line is dropped and the file is named" summary '"torn":\["events.jsonl"\]'
+    point "  the run is interrupted" failed_at interrupted
+    point "  with what the supervisor saw of the end" reason "the application's end: echild"
+    point "  the others are skipped" in_run 02 skipped
+    point "  the report says so" grep -q "session was interrupted" "$out/report.md"
+    local before
+    before=$(cat "$out"/overview/run-*/summary.json)
+    "$lua" report "$out" >"$scratch/output" 2>&1
+    status=$?
+    point "  'report' counts the runs as failed and skipped" status_is 1
+    point "  and computes the same from the evidence" test "$before" = "$(cat "$out"/overview/run-*/summary.json)"
+}
 
-# The harness dies.
-for app in gentle deaf daemons; do
-    for ((i = 1; i <= instants; i++)); do
-        name="harness killed, $app $i"
-        begin "harness-$app-$i" "$app"
-        random_sleep 2.2
-        kill -KILL "$pid" 2>/dev/null
-        wait "$pid" 2>/dev/null
-        point "$name: nothing survives for 3 s" gone_in_3_s
-        if [ -e "$out/plan.json" ]; then
-            point "  every file parses" evidence_parses
-            point "  no frame and no event is lost" whole
-            recovered "  $name"
-        else
-            skip "$name" "killed before there was a plan"
-        fi
-    done
-done
+again() { # again WHAT I APP SECONDS: too late; somewhat earlier
+    echo "# $*: too late"
+    "$1" "$2+" "$3" "$(awk -v s="$4" 'BEGIN { printf "%.3f", s * 0.7 }')"
+}
 
-# The supervisor dies.
+harness_dies() { # harness_dies I APP SECONDS
+    local -x AFTERWARDS_MS=3000
+    begin "harness-$1" "$2"
+    sleep "$3"
+    kill -KILL "$pid" 2>/dev/null
+    ends
+    local name="harness killed, $2 after $3 s"
+    if [ "$status" -ne 137 ]; then
+        again harness_dies "$@"
+        return
+    fi
+    point "$name: nothing survives for 3 s" nothing_left
+    if [ -e "$out/plan.json" ]; then
+        point "  every file parses" evidence_parses
+        point "  no frame and no event is lost" whole
+        recovered "  $name"
+    else
+        skip "$name" "killed before there was a plan"
+    fi
+}
+
+supervisor_of() { pgrep -P "$pid" -x pairperf-superv | head -n 1; }
 kill_supervisor() { # fails while there is none
     local victim
-    victim=$(pgrep -P "$pid" -x pairperf-superv | head -n 1)
+    victim=$(supervisor_of)
     [ -n "$victim" ] && kill -KILL "$victim" 2>/dev/null
 }
 verdicts() { grep -l '"kind":"verdict"' "$out"/overview/run-*/events.jsonl; }
-supervisor_lost() { # what holds after each
-    status=0
-    wait "$pid" || status=$?
-    cp "$scratch/session" "$scratch/output"
+supervisor_dies() { # supervisor_dies I APP SECONDS
+    begin "supervisor-$1" "$2"
+    await supervisor_of >/dev/null
+    sleep "$3"
+    await kill_supervisor
+    ends
+    local name="supervisor killed, $2 after $3 s"
     if [ "$(verdicts | wc -l)" -eq 3 ]; then
-        skip "$1" "it had given its verdict"
+        again supervisor_dies "$@"
         return
     fi
-    point "$1: status 1" status_is 1
-    point "  nothing survives" gone_in_3_s
+    point "$name: status 1" status_is 1
+    point "  nothing survives" nothing_left
     point "  the run failed" grep -q '"status":"failed"' "$out"/overview/run-*/summary.json
     point "  its cleanup is unverified" grep -q '"verdict":"unverified"' "$out"/overview/run-*/summary.json
     point "  the sweep is told" grep -q '"kind":"sweep"' "$out"/overview/run-*/events.jsonl
-    point "  later runs are skipped" in_run 03 reason "cleanup unverified"
+    point "  later runs are skipped" said "remaining runs skipped: quit: .*cleanup unverified"
     point "  every file parses" evidence_parses
 }
-for app in gentle deaf daemons; do
-    for ((i = 1; i <= instants; i++)); do
-        begin "supervisor-$app-$i" "$app"
-        await pgrep -P "$pid" -x pairperf-superv >/dev/null
-        random_sleep 0.6
-        await kill_supervisor
-        supervisor_lost "supervisor killed, $app $i"
-    done
-done
 
 # What a script started stays, although it is adopted, too.
-cat >"$scratch/other.lua" <<LUA
+bystander() {
+    cat >"$scratch/other.lua" <<LUA
 return pairperf.scenario {
   name = "overview",
   summary = "for tests",
@@ -219,52 +226,72 @@ return pairperf.scenario {
   end,
 }
 LUA
-out=$scratch/out/bystander
-"$lua" "$scratch/other.lua" --single --baseline "$scratch/daemons" --output "$out" --authorize-launch \
-    --allow-system-launcher-write --repetitions 3 --interval 50ms --warmup 0 --duration 30s \
-    >"$scratch/session" 2>&1 &
-pid=$!
-await event window_started 2>/dev/null
-bystander=$(cat "$scratch/bystander")
-kill_supervisor
-wait "$pid"
-cp "$scratch/session" "$scratch/output"
-point "a sweep leaves alone what a script had started" kill -0 "$bystander"
-point "  and ends what the application had" test "$(survivors)" = "$bystander"
-point "  and says so" event sweep "\"outcome\":\"stranger\",\"pgid\":$bystander"
-kill -KILL "$bystander"
+    out=$scratch/out/bystander
+    "$lua" "$scratch/other.lua" --single --baseline "$scratch/daemons" --output "$out" --authorize-launch \
+        --allow-system-launcher-write --repetitions 3 --interval 50ms --warmup 0 --duration 30s \
+        >"$scratch/session" 2>&1 &
+    job=$!
+    await event window_started 2>/dev/null
+    pid=$(child_of "$job")
+    kill_supervisor
+    ends
+    point "a sweep leaves alone what a script had started, and ends what the application had" \
+        test "$(those_left | cut -d' ' -f1)" = "$(cat "$scratch/bystander")"
+    point "  and says so" event sweep "\"outcome\":\"stranger\",\"pgid\":$(cat "$scratch/bystander")"
+}
 
 # Fifty signals while the application takes 3 s to end.
-script slow <<'APP'
-trap 'sleep 3; exit 0' TERM
-while :; do sleep 0.02; done
+signal_storm() {
+    script slow <<'APP'
+trap 'kill $!; sleep 3; exit 0' TERM
+sleep 300 &
+wait
 APP
-out=$scratch/out/storm
-set -m # a background job ignores SIGINT otherwise
-"$lua" overview --single --baseline "$scratch/slow" --output "$out" --authorize-launch \
-    --allow-system-launcher-write --repetitions 3 --interval 50ms --warmup 0 --duration 30s \
-    >"$scratch/session" 2>&1 &
-pid=$!
-set +m
-await event window_started 2>/dev/null
-names=(HUP INT TERM)
-mkfifo "$scratch/never"
-exec {never}<>"$scratch/never" # waiting for it starts no process
-first=${names[RANDOM % 3]}
-kill -s "$first" "$pid"
-for ((i = 1; i < 50; i++)); do
-    read -rt 0.038 -u "$never"
-    kill -s "${names[RANDOM % 3]}" "$pid" || break
+    out=$scratch/out/storm
+    # A background job ignores SIGINT, and what is ignored at start stays so.
+    env --default-signal=INT "$lua" overview --single --baseline "$scratch/slow" --output "$out" \
+        --authorize-launch --allow-system-launcher-write --repetitions 3 --interval 50ms --warmup 0 \
+        --duration 30s >"$scratch/session" 2>&1 &
+    job=$!
+    await event window_started 2>/dev/null
+    pid=$(child_of "$job")
+    local names=(HUP INT TERM) never i
+    mkfifo "$scratch/never"
+    exec {never}<>"$scratch/never" # waiting for it starts no process
+    local first=${names[RANDOM % 3]}
+    kill -s "$first" "$pid"
+    for ((i = 1; i < 50; i++)); do
+        read -rt 0.038 -u "$never"
+        kill -s "${names[RANDOM % 3]}" "$pid" || break
+    done
+    point "50 signals: all of them while the session ended" test "$i" -eq 50
+    ends
+    point "  status 3" status_is 3
+    point "  the first one is recorded" event cancelled "\"signal\":\"SIG$first\""
+    point "  the teardown is whole" event verdict '"verdict":"echild"'
+    point "  and was not shortened" event verdict '"forced":false'
+    point "  the others are skipped" in_run 02 skipped
+    point "  every file parses" evidence_parses
+    point "  nothing survives" nothing_left
+}
+
+# Instants are spread over the time given for the application, each at random within its part.
+add_instants() { # add_instants WHAT SECONDS...
+    local i
+    local seconds=("${@:2}")
+    for ((i = 0; i < instants; i++)); do
+        work+=("$1 $i ${apps[i % 3]} $(awk -v i="$i" -v n="$instants" -v r="$RANDOM" \
+            -v s="${seconds[i % 3]}" 'BEGIN { printf "%.3f", s * (i + r / 32768) / n }')")
+    done
+}
+work=(signal_storm recovery bystander)
+add_instants harness_dies 1.1 2 2
+add_instants supervisor_dies 0.2 0.5 0.5
+for ((i = 0; i < lanes; i++)); do
+    in_lane "$i" share "$i" &
 done
-point "50 signals: all of them while the session ended" test "$i" -eq 50
-status=0
-wait "$pid" || status=$?
-cp "$scratch/session" "$scratch/output"
-point "  status 3" status_is 3
-point "  the first one is recorded" event cancelled "\"signal\":\"SIG$first\""
-point "  the teardown is whole" event verdict '"verdict":"echild"'
-point "  and was not shortened" event verdict '"forced":false'
-point "  the others are skipped" in_run 02 skipped
-point "  every file parses" evidence_parses
-point "  nothing survives" nothing_survives
+wait
+for ((i = 0; i < lanes; i++)); do
+    gather "$i"
+done
 finish

@@ -30,6 +30,6 @@ else
     sed '$d' "$out/overview/run-01/samples.jsonl" >"$scratch/frames.jsonl"
     point "  there are frames" test -s "$scratch/frames.jsonl"
     point "  all but the last line are intact" parses "$scratch/frames.jsonl"
-    point "  nothing is left" nothing_runs
+    point "  nothing is left" nothing_left
 fi
 finish

@@ -28,12 +28,12 @@ point "warnings stand before the first run" \
 one app quiet --quiet
 point "--quiet prints nothing" test ! -s "$scratch/output"
 "$lua" overview --single --baseline "$scratch/app" --output "$scratch/out/full" --authorize-launch \
-    --allow-system-launcher-write --repetitions 1 --interval 50ms "${quick[@]}" >/dev/full 2>/dev/full
+    --allow-system-launcher-write --repetitions 1 --interval 200ms "${quick[@]}" >/dev/full 2>/dev/full
 status=$?
 point "a progress that cannot be written fails nothing" status_is 0
 
 "$lua" overview --single --baseline "$scratch/app" --output "$scratch/out/pipe" --authorize-launch \
-    --allow-system-launcher-write --repetitions 1 --interval 50ms "${quick[@]}" --json-progress 2>&1 | head -n 1 \
+    --allow-system-launcher-write --repetitions 1 --interval 200ms "${quick[@]}" --json-progress 2>&1 | head -n 1 \
     >"$scratch/output"
 status=${PIPESTATUS[0]}
 point "nor does a reader of it that goes away" status_is 0
@@ -41,7 +41,7 @@ point "nor does a reader of it that goes away" status_is 0
 if command -v script >/dev/null && script --version 2>/dev/null | grep -q util-linux; then
     quick=(--warmup 1s --duration 200ms)
     script -qec "$(printf '%q ' "$lua" overview --single --baseline "$scratch/app" --output "$scratch/out/terminal" \
-        --authorize-launch --allow-system-launcher-write --repetitions 1 --interval 50ms "${quick[@]}")" \
+        --authorize-launch --allow-system-launcher-write --repetitions 1 --interval 200ms "${quick[@]}")" \
         /dev/null >"$scratch/output" </dev/null
     quick=(--warmup 50ms --duration 200ms)
     point "a terminal shows run, phase, time left and live figures" \
@@ -76,15 +76,32 @@ point "a load hook that ends early with 0 is a success" status_is 0
 point "  flagged" event hook_finished '"ended_early":true'
 point "  with the time" event hook_finished '"ended_after_s":[0-9]'
 
+output_bytes() { jq "select(.kind == \"hook_finished\") | .output.$1" "$out/overview/run-01/events.jsonl"; }
+kept() { stat -c %s "$out/overview/run-01/hook/$1"; }
 script loud <<'HOOK'
 trap 'exit 0' TERM
-head -c 1000000 /dev/zero
-while :; do sleep 0.02; done
+head -c 10485760 /dev/zero
+head -c 10485760 /dev/zero >&2
+echo yes >"$PAIR_PERF_OUTPUT/all-written"
+sleep 60 &
+wait
 HOOK
-one app loud --hook-output-cap 4KiB --pre-sample-hook "$scratch/loud"
-point "hook output beyond the cap is cut, and the hook goes on" status_is 0
-point "  said so" event hook_finished '"stdout_truncated":true'
-point "  the file holds the cap" test "$(stat -c %s "$out/overview/run-01/hook/stdout")" -eq 4096
+one app loud --ready file:../all-written --hook-output-cap 4KiB --pre-sample-hook "$scratch/loud"
+point "10 MiB of hook output on each stream: the hook is not held up" status_is 0
+point "  each file holds the cap" test "$(kept stdout) $(kept stderr)" = "4096 4096"
+point "  the truncation is told" event hook_finished '"stderr_truncated":true.*"stdout_truncated":true'
+point "  and how much there was" test "$(output_bytes stdout_bytes) $(output_bytes stderr_bytes)" = "10485760 10485760"
+point "  in words" grep -q "kept stdout of the pre-sample hook is only the beginning of 10485760 bytes" "$out/report.md"
+
+script babble <<'HOOK'
+trap 'exit 0' TERM
+while :; do echo "again and again and again and again and again and again and again"; done
+HOOK
+one app babble --pre-sample-hook "$scratch/babble" --hook-output-cap 64KiB
+point "output without end: the session ends" status_is 0
+point "  the file holds the cap" test "$(kept stdout)" -eq 65536
+point "  the hook was never held up" test "$(output_bytes stdout_bytes)" -gt 131072
+point "  it ended by our SIGTERM, unforced" event hook_finished '"forced":false.*"verdict":"echild"'
 
 one app failing --pre-sample-hook "/bin/sh -c 'sleep 0.1; exit 3'"
 point "a failing hook fails the run" status_is 1
@@ -100,30 +117,34 @@ HOOK
 one app endless --pre-sample-hook "$scratch/endless"
 point "an endless hook is ended by SIGKILL and fails" failed_at pre_sample_hook
 point "  with its reason" reason "within 2 s of SIGTERM and was ended by SIGKILL"
-point "  nothing is left" nothing_runs
+point "  nothing is left" nothing_left
 
 one app untrapped --pre-sample-hook "/bin/sleep 60"
 point "a hook that dies by our SIGTERM fails" failed_at pre_sample_hook
 point "  with words how to trap it" reason "trap 'exit 0' TERM"
 
 one app orphans --pre-sample-hook "/bin/sh -c 'sleep 30 & exit 3'"
-point "what a hook leaves in its group is ended" nothing_runs
+point "what a hook leaves in its group is ended" nothing_left
 point "  proven" grep -q '"verdict":"echild"' "$out/overview/run-01/hook/events.jsonl"
 
 script escape <<'HOOK'
 trap 'exit 0' TERM
-setsid sleep 2 &
+setsid sh -c 'echo held; exec sleep 60' &
 while :; do sleep 0.02; done
 HOOK
-one app escape --pre-sample-hook "$scratch/escape"
+start escape --single --baseline "$scratch/app" --repetitions 2 "${quick[@]}" \
+    --pre-sample-hook "$scratch/escape"
 point "a hook's process that leaves its group fails the run" failed_at pre_sample_hook
 point "  with its reason" reason "left its group or session"
-await nothing_runs
+point "  later runs are skipped" in_run 02 skipped
+point "  although it holds the output, that is kept and ends" grep -qx held "$out/overview/run-01/hook/stdout"
+held=$(those_left)
+point "  it is not ended by us, but listed" event hook_finished "\"survivors\":\[{[^]]*\"pid\":${held%% *},"
 
 one app badcheck --post-run-check "/bin/sh -c 'echo no route >&2; exit 9'"
 point "a failing check fails the run" failed_at post_run_check
 point "  its output is kept" grep -q "no route" "$out/overview/run-01/check/stderr"
 one app slowcheck --post-run-timeout 300ms --post-run-check "/bin/sleep 60"
 point "a check that does not end fails with its time-out" reason "did not end within 300 ms"
-point "  nothing is left" nothing_runs
+point "  nothing is left" nothing_left
 finish

@@ -49,7 +49,7 @@ labels() {
     out=$scratch/out/$1
     shift
     "$lua" profile --baseline "$scratch/app" --candidate "$scratch/app" --output "$out" --authorize-launch \
-        --allow-system-launcher-write --repetitions 1 --interval 50ms "${quick[@]}" "$@" >"$scratch/output" 2>&1
+        --allow-system-launcher-write --repetitions 1 --interval 200ms "${quick[@]}" "$@" >"$scratch/output" 2>&1
     status=$?
 }
 labels profile

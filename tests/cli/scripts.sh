@@ -11,7 +11,7 @@ examples=$(cd "$(dirname "$0")/../../scenarios/examples" && pwd)
 session() { # session SCRIPT OUT [options]
     out=$scratch/out/$2
     "$lua" "$1" --single --baseline "$scratch/app" --output "$out" --authorize-launch \
-        --allow-system-launcher-write --repetitions 1 --interval 50ms --warmup 50ms --duration 300ms \
+        --allow-system-launcher-write --repetitions 1 --interval 200ms --warmup 50ms --duration 300ms \
         "${@:3}" >"$scratch/output" 2>&1
     status=$?
 }
@@ -82,7 +82,7 @@ LUA
 failing() {
     out=$scratch/out/fails
     "$lua" "$scratch/fails.lua" --single --baseline "$scratch/app" --output "$out" --authorize-launch \
-        --allow-system-launcher-write --repetitions 2 --interval 50ms --warmup 0 --duration 200ms >"$scratch/output" 2>&1
+        --allow-system-launcher-write --repetitions 2 --interval 200ms --warmup 0 --duration 200ms >"$scratch/output" 2>&1
     status=$?
 }
 failing
@@ -100,7 +100,7 @@ LUA
 run_script leaves "$scratch/app" "$scratch/out/leaves" --authorize-launch
 point "a controller that fails half way names its line" said "leaves.lua:2: half way"
 point "  status 70" status_is 70
-point "  its application is stopped" nothing_runs
+point "  its application is stopped" nothing_left
 point "  and proven gone" grep -q '"verdict":"echild"' "$scratch/out/leaves/events.jsonl"
 
 write exits <<'LUA'

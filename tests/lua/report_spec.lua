@@ -412,11 +412,19 @@ describe("a session's report", function()
       [0] = {
         frames = fixture.steady(20),
         events = fixture.events {
-          fixture.event("hook_finished", 121 * S, { ended_early = true, ended_after_s = 12.5 }),
+          fixture.event("hook_finished", 121 * S, {
+            ended_early = true,
+            ended_after_s = 12.5,
+            output = { stdout_bytes = 10485760, stdout_truncated = true, stderr_truncated = false },
+          }),
         },
       },
     })
     assert.matches("ended by itself before sampling was over after 12.5 s", markdown)
+    assert.matches(
+      "the kept stdout of the pre%-sample hook is only the beginning of 10485760",
+      markdown
+    )
     assert.matches("no post%-run check configured", markdown)
   end)
 
@@ -449,7 +457,7 @@ describe("a session's report", function()
     for name, value in pairs(verdict) do
       left[name] = value
     end
-    left.verdict = "left_running"
+    left.verdict, left.escapees_total = "left_running", 5
     left.survivors = json.array { escapee(78, "/opt/lsd") }
     local running = { frames = gone.frames, events = fixture.events { verdict = left } }
     local _, markdown = write(fixture.plan {}, { [0] = gone, [1] = running })
@@ -469,7 +477,13 @@ describe("a session's report", function()
         .. "/opt/lsd (pid 78, start token 9), first seen outside 4.0 s after "
         .. "launch; it was gone at the end"
     )
-    says("slot 1: " .. LEFT .. "/opt/lsd (pid 78, start token 9); it is still running")
+    says(
+      "slot 1: "
+        .. LEFT
+        .. "/opt/lsd (pid 78, start token 9); it was not signalled and is still running"
+    )
+    says "slot 1: before a left-over is ended by hand: its start token tells it from a later process"
+    says "slot 1: 5 processes left the application's group or session in all; 2 are named here"
     says "slot 0: observed escapees gone"
     assert.is_nil(markdown:find("slots 0, 1: observed escapees gone", 1, true))
     assert.is_nil(markdown:find("contained", 1, true))

@@ -3,18 +3,33 @@
 # For tests/cli: TAP, a scratch directory, small applications, and looks at the evidence. Sourced.
 set -u
 
-# shellcheck disable=SC2034 # used by the tests
-lua=${PP_TEST_BUILD_DIR:?the build directory}/pairperf-lua
+program=${PP_TEST_BUILD_DIR:?the build directory}/pairperf-lua
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ppcli.XXXXXX")
 export PP_LOCK="pairperf-test-$$"
 points=0
 failures=0
 
+# The program under test runs below a subreaper, which lists what a session leaves behind, wherever
+# it went and whatever it calls itself, and ends it. Signals sent to $lua reach the program.
+subreaper=$PP_TEST_BUILD_DIR/tests/stubs/subreaper
+lua=$scratch/pairperf-lua
+mkdir "$scratch/watched"
+watch_sessions() {
+    rm -f "$lua"
+    cat >"$lua" <<LUA
+#!/bin/sh
+exec "$subreaper" \${AFTERWARDS_MS:+-w} \$AFTERWARDS_MS "$scratch/watched" "$program" "\$@"
+LUA
+    chmod +x "$lua"
+}
+watch_sessions
+
 end() {
     status=$?
-    for pid in $(jobs -p) $(left_running); do
-        kill -KILL "$pid" 2>/dev/null
+    for pid in $(jobs -p); do
+        kill -USR2 "$pid" 2>/dev/null # a subreaper ends everything below it
     done
+    wait
     rm -rf "$scratch"
     [ "$failures" -eq 0 ] || status=1
     exit "$status"
@@ -35,12 +50,43 @@ point() { # point NAME COMMAND...
     fi
 }
 
+# Work beside other work: in_lane N COMMAND... in the background, with scratch directory, lock and
+# points of its own; gather N brings its points in afterwards.
+in_lane() {
+    local shared=$scratch
+    scratch=$shared/lane.$1
+    mkdir -p "$scratch/out" "$scratch/watched"
+    find "$shared" -maxdepth 1 -type f -exec cp -t "$scratch" {} +
+    lua=$scratch/pairperf-lua
+    watch_sessions
+    PP_LOCK="pairperf-test-$$-$1"
+    rm -f "$scratch/output"
+    "${@:2}" >"$scratch/points"
+    touch "$scratch/through"
+}
+gather() {
+    local line
+    while read -r line; do
+        case $line in
+        "ok "* | "not ok "*)
+            points=$((points + 1))
+            [ "${line%% *}" = ok ] || failures=$((failures + 1))
+            line=$(sed -E "s/ok [0-9]+/ok $points/" <<<"$line")
+            ;;
+        esac
+        printf '%s\n' "$line"
+    done <"$scratch/lane.$1/points"
+    point "lane $1 came to its end" test -e "$scratch/lane.$1/through"
+    cp "$scratch/lane.$1/watched/"*.left "$scratch/watched" 2>/dev/null || true
+}
+
 skip() { # skip NAME REASON
     points=$((points + 1))
     echo "ok $points # SKIP $1: $2"
 }
 
 finish() {
+    point "no session left a process behind" nothing_left
     echo "1..$points"
 }
 
@@ -53,12 +99,16 @@ await() { # await COMMAND...: true as soon as it holds, false after some 20 s
     done
 }
 
-# Processes that work below the scratch directory: what a session may not leave behind.
-left_running() {
-    find /proc -maxdepth 2 -path '/proc/[0-9]*/cwd' -lname "$scratch/*" 2>/dev/null | cut -d/ -f3
+# What sessions left behind since this was asked for by those_left, which takes note of it.
+nothing_left() {
+    cat /dev/null "$scratch"/watched/*.left >"$scratch/left"
+    [ ! -s "$scratch/left" ] || { sed 's/^/left: /' "$scratch/left" >>"$scratch/output" && false; }
 }
-
-nothing_runs() { [ -z "$(left_running)" ]; }
+those_left() {
+    cat "$scratch"/watched/*.left
+    rm -f "$scratch"/watched/*.left
+}
+child_of() { cat "$scratch/watched/$1.child" 2>/dev/null; } # child_of JOB: the program itself
 
 script() { # script NAME: an executable shell script in the scratch directory, from standard input
     {
@@ -68,19 +118,21 @@ script() { # script NAME: an executable shell script in the scratch directory, f
     chmod +x "$scratch/$1"
 }
 
-# A well-behaved application: says that it is ready, ends on SIGTERM.
+# A well-behaved application: says that it is ready, ends on SIGTERM with what it had started.
 script app <<'APP'
-trap 'exit 0' TERM
+trap 'kill $!; exit 0' TERM
 echo yes >"$HOME/ready"
-while :; do sleep 0.02; done
+sleep 300 &
+wait
 APP
 
 # Sessions of the script applications NAME in the scratch directory; each sets $out and $status.
+# A gap above two intervals voids a window: on a loaded machine a short one would.
 start() { # start OUT options: a short session
     out=$scratch/out/$1
     shift
     "$lua" overview --output "$out" --authorize-launch --allow-system-launcher-write \
-        --interval 50ms --hook-timeout 2s --seed 3 "$@" >"$scratch/output" 2>&1
+        --interval 200ms --hook-timeout 2s --seed 3 "$@" >"$scratch/output" 2>&1
     status=$?
 }
 quick=(--warmup 50ms --duration 200ms)
