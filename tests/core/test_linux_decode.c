@@ -284,6 +284,16 @@ static void a_broken_directory_entry_is_no_end_of_the_list(void **state) {
     pp_pid_list_done(&list);
 }
 
+static void the_time_of_a_thread_is_its_first_number(void **state) {
+    (void)state;
+    uint64_t time_ns = 3;
+    assert_int_equal(pp__linux_decode_schedstat("123456 7 8\n", 11, &time_ns, NULL), PP_OK);
+    assert_int_equal(time_ns, 123456);
+    assert_int_equal(pp__linux_decode_schedstat("-1 7 8\n", 7, &time_ns, NULL), PP_E_MALFORMED);
+    assert_int_equal(pp__linux_decode_schedstat("", 0, &time_ns, NULL), PP_E_MALFORMED);
+    assert_int_equal(time_ns, 123456);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stat_fields_are_taken_from_their_places),
@@ -293,6 +303,7 @@ int main(void) {
         cmocka_unit_test(a_stat_line_cut_anywhere_is_malformed_or_whole),
         cmocka_unit_test(numbers_that_are_none_are_malformed),
         cmocka_unit_test(statm_gives_total_and_resident_pages),
+        cmocka_unit_test(the_time_of_a_thread_is_its_first_number),
         cmocka_unit_test(io_tells_written_from_cancelled_and_from_characters),
         cmocka_unit_test(an_absent_counter_is_unsupported_and_not_zero),
         cmocka_unit_test(status_shows_whether_sigchld_is_ignored),

@@ -69,7 +69,7 @@ static int again_headless(void) {
 
 static void *sleep_often(void *argument) {
     const struct timespec moment = { .tv_nsec = 100000 };
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 200; i++)
         (void)nanosleep(&moment, NULL);
     return argument;
 }
@@ -81,25 +81,47 @@ static void *sleep_and_stay(void *argument) {
     return argument;
 }
 
-static int again_threads(void) {
-    pthread_t threads[4];
-    static sem_t leave;
+enum { THREADS = 5 };
+
+static void await_usr1(void) {
     sigset_t usr1;
     int number;
     sigemptyset(&usr1);
     sigaddset(&usr1, SIGUSR1);
     (void)sigprocmask(SIG_BLOCK, &usr1, NULL);
-    (void)sem_init(&leave, 0, 0);
-    for (int i = 0; i < 4; i++)
-        (void)pthread_create(&threads[i], NULL, sleep_and_stay, &leave);
     say("ready");
     (void)sigwait(&usr1, &number);
-    for (int i = 0; i < 4; i++)
-        (void)sem_post(&leave);
-    for (int i = 0; i < 4; i++)
+}
+
+static void start_all(pthread_t threads[THREADS], void *(*body)(void *), void *argument) {
+    for (int i = 0; i < THREADS; i++)
+        (void)pthread_create(&threads[i], NULL, body, argument);
+}
+
+static void join_all(const pthread_t threads[THREADS]) {
+    for (int i = 0; i < THREADS; i++)
         (void)pthread_join(threads[i], NULL);
     say("joined");
+}
+
+static int again_threads(void) {
+    pthread_t threads[THREADS];
+    static sem_t leave;
+    (void)sem_init(&leave, 0, 0);
+    start_all(threads, sleep_and_stay, &leave);
+    await_usr1();
+    for (int i = 0; i < THREADS; i++)
+        (void)sem_post(&leave);
+    join_all(threads);
     stay();
+}
+
+static int again_unseen(void) {
+    pthread_t threads[THREADS];
+    start_all(threads, sleep_often, NULL);
+    join_all(threads);
+    await_usr1();
+    return 0;
 }
 
 static int again_block(void) {
@@ -139,6 +161,7 @@ static const struct {
     { "headless", again_headless },    { "threads", again_threads },
     { "block", again_block },          { "burn", again_burn },
     { "hostile", again_hostile_name }, { "ignores", again_ignores_children },
+    { "unseen", again_unseen },
 };
 
 /* ---- tests ---- */
@@ -210,24 +233,42 @@ static void reaping_accounts_what_the_whole_life_wrote(void **state) {
     assert_int_equal(written.value, usage.write_bytes.value); /* 0 on a memory file system */
 }
 
-/* proves: SMP-2 */
+/* proves: SMP-2, MET-2 */
 static void switches_of_all_threads_are_kept_when_the_threads_end(void **state) {
     (void)state;
     pp_proc_id id = live_again("threads");
     (void)live_await_output("ready");
     int64_t limit = live_now() + LIVE_LIMIT_S * INT64_C(1000000000);
-    uint64_t before;
+    pp_usage before;
     do {
         assert_true(live_now() < limit);
         live_pause();
-        before = live_usage(id, true).voluntary_switches.value;
-    } while (before < 400);
-    assert_int_equal(live_usage(id, false).threads.value, 5);
+        before = live_usage(id, true);
+    } while (before.voluntary_switches.value < 1000); /* 5 threads, 200 sleeps each */
+    assert_int_equal(before.threads.value, 6);
+    assert_false(before.switches_lower_bound);
     assert_int_equal(live_os.signal(live_os.ctx, id, SIGUSR1, &live_error), PP_OK);
     (void)live_await_output("joined");
     pp_usage after = live_usage(id, true);
     assert_int_equal(after.threads.value, 1);
-    assert_true(after.voluntary_switches.value >= before);
+    assert_true(after.voluntary_switches.value >= before.voluntary_switches.value);
+    assert_true(after.switches_lower_bound);
+    live_end(id);
+}
+
+/* proves: SMP-2, MET-2 */
+static void switches_of_threads_that_nobody_saw_are_counted_at_the_end(void **state) {
+    (void)state;
+    pp_proc_id id = live_again("unseen");
+    (void)live_await_output("joined");
+    pp_usage alive = live_usage(id, true);
+    assert_true(alive.voluntary_switches.value < 1000);
+    assert_true(alive.switches_lower_bound);
+    assert_int_equal(live_os.signal(live_os.ctx, id, SIGUSR1, &live_error), PP_OK);
+    (void)live_await_exit(id);
+    pp_usage ended = live_usage(id, true);
+    assert_true(ended.voluntary_switches.value >= 1000);
+    assert_false(ended.switches_lower_bound);
     live_end(id);
 }
 
@@ -425,6 +466,7 @@ int main(int argc, char **argv) {
         T(a_zombie_keeps_its_counters_and_the_reap_agrees),
         T(reaping_accounts_what_the_whole_life_wrote),
         T(switches_of_all_threads_are_kept_when_the_threads_end),
+        T(switches_of_threads_that_nobody_saw_are_counted_at_the_end),
         T(B01_a_hostile_thread_name_changes_nothing_else),
         T(ignoring_sigchld_is_seen),
         T(a_start_lies_between_the_clocks_around_it),

@@ -159,7 +159,10 @@ static int fake_inode(int fd, uint64_t *ret_fs_magic, uint64_t *ret_inode) {
 }
 
 static int fake_clock(clockid_t clock, struct timespec *ret_time) {
-    script_proc *proc = clock < 0 ? proc_by_pid(~(clock >> 3)) : NULL;
+    int32_t pid = clock < 0 ? ~(clock >> 3) : 0;
+    script_proc *proc = proc_by_pid(pid);
+    if (proc == NULL && pid >= SCRIPT_FIRST_PID)
+        return -EINVAL;
     if (proc == NULL)
         return pp_linux_sys_real.clock(clock, ret_time);
     proc->gone = proc->gone_after_clock;
@@ -238,6 +241,8 @@ static script_file *file_at(const char *path) {
         int pid;
         if (sscanf(path, "/proc/%d", &pid) == 1)
             file->owner = proc_by_pid(pid);
+    } else if (file->owner != NULL) {
+        file->owner->cpu_ns++;
     }
     return file;
 }
@@ -281,6 +286,10 @@ script_proc *script_process(int32_t pid, uint64_t start_ticks, uint64_t inode) {
               "Name:\tapp\nVmPTE:\t 8 kB\nSigIgn:\t0000000000000000\n"
               "voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t2\n");
     script_of(proc, "exe", "/opt/app");
+    (void)snprintf(text, sizeof text, "/proc/%d/task", pid);
+    script_numbers(text, &pid, 1);
+    (void)snprintf(text, sizeof text, "task/%d/schedstat", pid);
+    script_of(proc, text, "1000000000000 0 1\n");
     return proc;
 }
 

@@ -12,7 +12,7 @@
  * only here, and so does the pidfd of this process; whatever else is not scripted goes to the
  * running kernel. One script per test program. */
 
-enum { SCRIPT_FIRST_PID = 90000000, SCRIPT_MAX = 64, SCRIPT_MAX_NUMBERS = 32 };
+enum { SCRIPT_FIRST_PID = 90000000, SCRIPT_MAX = 128, SCRIPT_MAX_NUMBERS = 32 };
 
 /* One life of one number. */
 typedef struct script_proc {
@@ -23,7 +23,7 @@ typedef struct script_proc {
     bool foreign;          /* signal 0 says EPERM */
     bool handed_over;      /* reaped as soon as its pidfd was opened */
     bool gone_after_clock; /* reaped as soon as its CPU clock was read */
-    int64_t cpu_ns;
+    int64_t cpu_ns;        /* goes on by 1 when a file is written again: the process has run */
     int cpu_errno;
     int signal_errno; /* answer to real signals */
 } script_proc;

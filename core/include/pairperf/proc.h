@@ -58,6 +58,7 @@ typedef struct pp_usage {
     pp_reading logical_write_bytes;   /* macOS: a level that may fall */
     pp_reading billed_energy;         /* macOS: raw, unit and attribution unvalidated */
     pp_reading threads;
+    bool switches_lower_bound; /* a thread ended: what it did after its last reading is missing */
 } pp_usage;
 
 /* Memory that is dear to read (Linux smaps_rollup), on its own fixed cadence. */

@@ -126,10 +126,12 @@ pp_status pp__linux_decode_stat(const char *bytes, size_t size, pp_linux_stat *r
     stat.state = *c.at++;
     if (!ends_token(&c))
         return malformed(reterr, "stat: state");
-    /* Fields 4 to 6; 16 and 17; 20; 22. */
+    /* Fields 4 to 6; 11; 16 and 17; 20; 22. */
     if (!take_i32(&c, &stat.ppid) || !take_i32(&c, &stat.pgid) || !take_i32(&c, &stat.sid))
         return malformed(reterr, "stat: parent, group or session");
-    if (!skip_tokens(&c, 9) || !take_u64(&c, &stat.child_user_ticks) ||
+    if (!skip_tokens(&c, 4) || !take_u64(&c, &stat.child_faults))
+        return malformed(reterr, "stat: faults of children");
+    if (!skip_tokens(&c, 4) || !take_u64(&c, &stat.child_user_ticks) ||
         !take_u64(&c, &stat.child_system_ticks))
         return malformed(reterr, "stat: times of children");
     if (!skip_tokens(&c, 2) || !take_u64(&c, &stat.threads))
@@ -147,6 +149,16 @@ pp_status pp__linux_decode_statm(const char *bytes, size_t size, pp_linux_statm 
     if (!take_u64(&c, &statm.total_pages) || !take_u64(&c, &statm.resident_pages))
         return malformed(reterr, "statm");
     *ret_statm = statm;
+    return PP_OK;
+}
+
+pp_status pp__linux_decode_schedstat(const char *bytes, size_t size, uint64_t *ret_time_ns,
+                                     pp_error *reterr) {
+    cursor c = { .at = bytes, .end = bytes + size };
+    uint64_t time_ns;
+    if (!take_u64(&c, &time_ns))
+        return malformed(reterr, "schedstat");
+    *ret_time_ns = time_ns;
     return PP_OK;
 }
 

@@ -23,6 +23,7 @@ typedef struct pp_linux_stat {
     char comm[PP_LINUX_COMM_MAX]; /* terminated; escaped by the kernel */
     char state;
     int32_t ppid, pgid, sid;
+    uint64_t child_faults;                         /* minor ones, of children it waited for */
     uint64_t child_user_ticks, child_system_ticks; /* of children it waited for */
     uint64_t threads;
     uint64_t start_ticks;
@@ -38,6 +39,10 @@ typedef struct pp_linux_statm {
 
 pp_status pp__linux_decode_statm(const char *bytes, size_t size, pp_linux_statm *ret_statm,
                                  pp_error *reterr);
+
+/* /proc/PID/task/TID/schedstat: the thread's time on a CPU in ns. */
+pp_status pp__linux_decode_schedstat(const char *bytes, size_t size, uint64_t *ret_time_ns,
+                                     pp_error *reterr);
 
 /* /proc/PID/io. */
 typedef struct pp_linux_io {

@@ -23,6 +23,11 @@ void pp__linux_close(const pp_linux_sys *sys, int *fd) {
         (void)sys->close(old);
 }
 
+void pp__linux_keep(const pp_linux_host *host, int *fd) {
+    if (*fd >= host->kept_fd_max)
+        pp__linux_close(host->sys, fd);
+}
+
 pp_status pp__linux_fail(pp_error *reterr, ssize_t result, const char *op, const char *path) {
     int sys_errno = (int)-result;
     /* The directory of a process that is gone does not exist. */
@@ -64,7 +69,7 @@ pp_status pp__linux_read_growing(const pp_linux_sys *sys, int fd, const char *pa
         bytes = larger;
         ssize_t got = 1;
         while (size < capacity && got > 0) {
-            got = sys->read(fd, bytes + size, capacity - size);
+            got = sys->pread(fd, bytes + size, capacity - size, (off_t)size);
             if (got > 0)
                 size += (size_t)got;
         }
@@ -97,6 +102,16 @@ pp_status pp__linux_list_numbers(const pp_linux_sys *sys, int dir_fd, const char
     return pp_fail(reterr, PP_E_ENUMERATION, 0, "getdents64", "%s: no end", path);
 }
 
+pp_status pp__linux_list_thread_dir(const pp_linux_sys *sys, int dir_fd, const char *path,
+                                    pp_pid_list *list, pp_error *reterr) {
+    pp_error error;
+    if (pp__linux_list_numbers(sys, dir_fd, path, list, &error) == PP_OK)
+        return PP_OK;
+    if (error.sys_errno == ENOENT || error.sys_errno == ESRCH)
+        error.status = PP_E_VANISHED; /* reaped between open and read */
+    return pp_fail(reterr, error.status, error.sys_errno, error.op, "%s", error.detail);
+}
+
 pp_status pp__linux_list_threads(const pp_linux_sys *sys, int32_t pid, pp_pid_list *list,
                                  pp_error *reterr) {
     char path[PP_LINUX_PATH_MAX];
@@ -104,12 +119,7 @@ pp_status pp__linux_list_threads(const pp_linux_sys *sys, int32_t pid, pp_pid_li
     int fd = sys->open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd < 0)
         return pp__linux_fail(reterr, fd, "open", path);
-    pp_error error;
-    pp_status status = pp__linux_list_numbers(sys, fd, path, list, &error);
+    pp_status status = pp__linux_list_thread_dir(sys, fd, path, list, reterr);
     pp__linux_close(sys, &fd);
-    if (status == PP_OK)
-        return PP_OK;
-    if (error.sys_errno == ENOENT || error.sys_errno == ESRCH)
-        error.status = PP_E_VANISHED; /* reaped between open and read */
-    return pp_fail(reterr, error.status, error.sys_errno, error.op, "%s", error.detail);
+    return status;
 }

@@ -28,7 +28,8 @@ static size_t position(const pp_linux_handles *handles, int32_t pid) {
     return low;
 }
 
-static pp_linux_handle *look_up(const pp_linux_handles *handles, int32_t pid) {
+pp_linux_handle *pp__linux_handle_held(pp_linux_host *host, int32_t pid) {
+    pp_linux_handles *handles = &host->handles;
     size_t at = position(handles, pid);
     return at < handles->count && handles->items[at]->id.pid == pid ? handles->items[at] : NULL;
 }
@@ -38,7 +39,7 @@ static void handle_free(const pp_linux_sys *sys, pp_linux_handle *handle) {
     pp__linux_close(sys, &handle->stat_fd);
     pp__linux_close(sys, &handle->statm_fd);
     pp__linux_close(sys, &handle->io_fd);
-    free(handle->threads.items);
+    pp__linux_threads_done(sys, &handle->threads);
     free(handle);
 }
 
@@ -104,22 +105,25 @@ static pp_status open_failed(const pp_linux_host *host, const pp_linux_handle *h
     return pp__linux_fail(reterr, result, "open", name);
 }
 
-static pp_status read_stat(const pp_linux_host *host, const pp_linux_handle *handle,
-                           pp_linux_stat *ret_stat, pp_error *reterr) {
+static pp_status read_stat(const pp_linux_host *host, pp_linux_handle *handle, pp_reading cpu,
+                           pp_error *reterr) {
     char bytes[PP_LINUX_FILE_MAX];
     size_t size;
+    pp_linux_stat stat;
     pp_status status = pp__linux_pread_file(host->sys, handle->stat_fd, "stat", bytes, sizeof bytes,
                                             &size, reterr);
+    if (status == PP_OK)
+        status = pp__linux_decode_stat(bytes, size, &stat, reterr);
     if (status != PP_OK)
         return status;
-    status = pp__linux_decode_stat(bytes, size, ret_stat, reterr);
-    if (status == PP_OK && (ret_stat->state == 'X' || ret_stat->state == 'x'))
-        return pp_fail(reterr, PP_E_VANISHED, 0, "stat", "%d is being released", ret_stat->pid);
-    return status;
+    if (stat.state == 'X' || stat.state == 'x')
+        return pp_fail(reterr, PP_E_VANISHED, 0, "stat", "%d is being released", stat.pid);
+    handle->stat = stat;
+    handle->stat_cpu = cpu;
+    return PP_OK;
 }
 
-/* The held descriptors say ESRCH: VANISHED, or STALE if the number lives on. */
-static pp_status gone(pp_linux_host *host, int32_t pid, pp_error *reterr) {
+pp_status pp__linux_handle_gone(pp_linux_host *host, int32_t pid, pp_error *reterr) {
     pp__linux_handle_drop(host, pid);
     int fd = open_pidfd(host, pid);
     pp_status status = fd >= 0 ? PP_E_STALE : PP_E_VANISHED;
@@ -127,8 +131,7 @@ static pp_status gone(pp_linux_host *host, int32_t pid, pp_error *reterr) {
     return pp_fail(reterr, status, ESRCH, "validate", "pid %d", pid);
 }
 
-static pp_status fill(pp_linux_host *host, pp_linux_handle *handle, pp_linux_stat *ret_stat,
-                      pp_error *reterr) {
+static pp_status fill(pp_linux_host *host, pp_linux_handle *handle, pp_error *reterr) {
     int32_t pid = handle->id.pid;
     handle->pidfd = open_pidfd(host, pid);
     if (handle->pidfd < 0)
@@ -148,27 +151,28 @@ static pp_status fill(pp_linux_host *host, pp_linux_handle *handle, pp_linux_sta
     if (pp__linux_has(host, PP_LINUX_FACT_IO))
         handle->io_fd = open_proc_file(host, pid, "io");
 
-    pp_status status = read_stat(host, handle, ret_stat, reterr);
+    pp_status status = read_stat(host, handle, pp_missing(PP_OK), reterr);
     if (status != PP_OK)
         return status;
     int result = check_pidfd(host, handle->pidfd);
     if (result == -ESRCH)
-        return gone(host, pid, reterr);
+        return pp__linux_handle_gone(host, pid, reterr);
     if (result < 0)
         return pp__linux_fail(reterr, result, "pidfd_send_signal", "0");
-    handle->id.start = ret_stat->start_ticks;
+    handle->id.start = handle->stat.start_ticks;
     return PP_OK;
 }
 
 static pp_status open_handle(pp_linux_host *host, int32_t pid, pp_linux_handle **ret_handle,
-                             pp_linux_stat *ret_stat, pp_error *reterr) {
+                             pp_error *reterr) {
     pp_linux_handle *handle = calloc(1, sizeof *handle);
     if (handle == NULL)
         return no_memory(reterr);
     handle->id.pid = pid;
     handle->pidfd = handle->stat_fd = handle->statm_fd = handle->io_fd = -1;
+    handle->threads.task_fd = -1;
 
-    pp_status status = fill(host, handle, ret_stat, reterr);
+    pp_status status = fill(host, handle, reterr);
     if (status == PP_OK)
         status = insert(&host->handles, handle, reterr);
     if (status != PP_OK) {
@@ -179,46 +183,45 @@ static pp_status open_handle(pp_linux_host *host, int32_t pid, pp_linux_handle *
     return PP_OK;
 }
 
-pp_status pp__linux_handle_stat(pp_linux_host *host, pp_linux_handle *handle,
-                                pp_linux_stat *ret_stat, pp_error *reterr) {
-    pp_status status = read_stat(host, handle, ret_stat, reterr);
-    return status == PP_E_VANISHED ? gone(host, handle->id.pid, reterr) : status;
+pp_status pp__linux_handle_stat(pp_linux_host *host, pp_linux_handle *handle, pp_reading cpu,
+                                pp_error *reterr) {
+    pp_status status = read_stat(host, handle, cpu, reterr);
+    return status == PP_E_VANISHED ? pp__linux_handle_gone(host, handle->id.pid, reterr) : status;
 }
 
 pp_status pp__linux_handle_validate(pp_linux_host *host, pp_linux_handle *handle,
                                     pp_error *reterr) {
     int result = check_pidfd(host, handle->pidfd);
     if (result == -ESRCH)
-        return gone(host, handle->id.pid, reterr);
+        return pp__linux_handle_gone(host, handle->id.pid, reterr);
     if (result < 0)
         return pp__linux_fail(reterr, result, "pidfd_send_signal", "0");
     return PP_OK;
 }
 
 pp_status pp__linux_handle_get(pp_linux_host *host, int32_t pid, pp_linux_handle **ret_handle,
-                               pp_linux_stat *ret_stat, pp_error *reterr) {
+                               pp_error *reterr) {
     if (pid <= 0)
         return pp_fail(reterr, PP_E_INVALID, 0, "handle", "pid %d", pid);
-    pp_linux_handle *handle = look_up(&host->handles, pid);
+    pp_linux_handle *handle = pp__linux_handle_held(host, pid);
     if (handle != NULL) {
-        pp_status status = pp__linux_handle_stat(host, handle, ret_stat, reterr);
+        pp_status status = pp__linux_handle_stat(host, handle, pp_missing(PP_OK), reterr);
         if (status == PP_OK)
             *ret_handle = handle;
         if (status != PP_E_STALE)
             return status;
     }
-    return open_handle(host, pid, ret_handle, ret_stat, reterr);
+    return open_handle(host, pid, ret_handle, reterr);
 }
 
 pp_status pp__linux_handle_find(pp_linux_host *host, pp_proc_id id, pp_linux_handle **ret_handle,
                                 pp_error *reterr) {
     if (id.pid <= 0)
         return pp_fail(reterr, PP_E_INVALID, 0, "handle", "pid %d", id.pid);
-    pp_linux_handle *handle = look_up(&host->handles, id.pid);
+    pp_linux_handle *handle = pp__linux_handle_held(host, id.pid);
     bool opened = handle == NULL;
     if (opened) {
-        pp_linux_stat stat;
-        pp_status status = open_handle(host, id.pid, &handle, &stat, reterr);
+        pp_status status = open_handle(host, id.pid, &handle, reterr);
         if (status != PP_OK)
             return status;
     }
@@ -233,7 +236,7 @@ pp_status pp__linux_handle_find(pp_linux_host *host, pp_proc_id id, pp_linux_han
 
 void pp__linux_forget(void *ctx, pp_proc_id id) {
     pp_linux_host *host = ctx;
-    pp_linux_handle *handle = look_up(&host->handles, id.pid);
+    pp_linux_handle *handle = pp__linux_handle_held(host, id.pid);
     if (handle != NULL && pp_proc_id_equal(handle->id, id))
         pp__linux_handle_drop(host, id.pid);
 }

@@ -20,17 +20,27 @@
 #define PP_LINUX_FILE_MAX 8192 /* any single-record file of /proc */
 #define PP_LINUX_NS_PER_SECOND INT64_C(1000000000)
 
-/* Switches of one thread, as last seen. */
+/* One thread, with its switches as last read. The descriptors are -1 where they are not held. */
 typedef struct pp_linux_thread {
     int32_t tid;
-    bool seen; /* in the current pass */
+    bool seen;         /* in the current listing */
+    bool counted;      /* its switches were read */
+    pp_reading cpu_ns; /* its time on a CPU before that */
     uint64_t voluntary, involuntary;
+    bool has_children; /* had some when they were read last */
+    int status_fd, children_fd, schedstat_fd;
 } pp_linux_thread;
 
 typedef struct pp_linux_threads {
     pp_linux_thread *items;
     size_t count, capacity;
+    int task_fd;             /* the directory; -1: not held */
+    pp_reading listed_cpu;   /* the process's clock before the listing, see pp__linux_stood_still */
+    pp_reading counted_cpu;  /* the same before all switches were read */
+    pp_reading children_cpu; /* the same before the children of all threads were read */
+    uint64_t voluntary, involuntary;             /* sums as of then */
     uint64_t ended_voluntary, ended_involuntary; /* of threads that are gone */
+    bool some_ended; /* what they did after their last reading is missing */
 } pp_linux_threads;
 
 /* What binds us to one process. All descriptors answer for that process or say ESRCH, whatever
@@ -40,7 +50,11 @@ typedef struct pp_linux_handle {
     int pidfd;
     int stat_fd;
     int statm_fd;
-    int io_fd; /* -1: not readable so far */
+    int io_fd;           /* -1: not readable so far */
+    pp_linux_stat stat;  /* as last read */
+    pp_reading stat_cpu; /* the process's clock before that */
+    pp_linux_io io;
+    pp_reading io_cpu;
     bool sigchld_ignored;
     char comm[PP_LINUX_COMM_MAX]; /* when exe was read; a new one asks for a new look */
     char exe[PP_EXE_MAX];
@@ -58,6 +72,7 @@ typedef enum pp_linux_fact {
     PP_LINUX_FACT_GROUP_SIGNAL,
     PP_LINUX_FACT_SUBREAPER,
     PP_LINUX_FACT_CPU_CLOCK,
+    PP_LINUX_FACT_THREAD_TIMES,
     PP_LINUX_FACT_CHILDREN,
     PP_LINUX_FACT_IO,
     PP_LINUX_FACT_ROLLUP,
@@ -129,8 +144,9 @@ typedef struct pp_linux_host {
     pp_linux_capability facts[PP_LINUX_FACT_COUNT];
     pp_linux_handles handles;
 
-    int proc_fd;    /* /proc, for scans */
-    int self_io_fd; /* -1 where unsupported */
+    int kept_fd_max; /* descriptors that only save time are kept below this number */
+    int proc_fd;     /* /proc, for scans */
+    int self_io_fd;  /* -1 where unsupported */
 
     int epoll_fd, signal_fd, timer_fd;
     int64_t armed_ns; /* what timer_fd is set to */
@@ -151,6 +167,14 @@ typedef struct pp_linux_host {
     pp_linux_reader *reader; /* NULL until the first memory() */
 } pp_linux_host;
 
+/* A process whose CPU clock (all threads, ns) shows what it showed before has not run since: its
+ * threads, switches and I/O are what they were; its place and memory may have been changed by
+ * others. The kernel brings the clock of a running process up to date once a tick or more often, so
+ * such figures can be a tick old, as the CPU figure itself. */
+static inline bool pp__linux_stood_still(pp_reading before, pp_reading now) {
+    return before.known && now.known && before.value == now.value;
+}
+
 static inline bool pp__linux_has(const pp_linux_host *host, pp_linux_fact fact) {
     return host->facts[fact].state == PP_OK;
 }
@@ -164,7 +188,7 @@ pp_status pp__linux_pread_file(const pp_linux_sys *sys, int fd, const char *name
                                size_t capacity, size_t *ret_size, pp_error *reterr);
 pp_status pp__linux_read_path(const pp_linux_sys *sys, const char *path, char *buf, size_t capacity,
                               size_t *ret_size, pp_error *reterr);
-/* A file whose size nobody knows, read from where `fd` stands; the caller frees *ret_bytes. */
+/* A file whose size nobody knows, read from its start; the caller frees *ret_bytes. */
 pp_status pp__linux_read_growing(const pp_linux_sys *sys, int fd, const char *path,
                                  char **ret_bytes, size_t *ret_size, pp_error *reterr);
 /* The status and error of a failed call on one process; result is the negative errno. */
@@ -172,26 +196,50 @@ pp_status pp__linux_fail(pp_error *reterr, ssize_t result, const char *op, const
 /* Appends the numbers in a directory: pids or thread ids. A failed read is PP_E_ENUMERATION. */
 pp_status pp__linux_list_numbers(const pp_linux_sys *sys, int dir_fd, const char *path,
                                  pp_pid_list *list, pp_error *reterr);
-/* Thread ids of a process. PP_E_VANISHED when it is gone. */
+/* Keeps a descriptor that only saves time, unless they get scarce: then it is closed and -1. */
+void pp__linux_keep(const pp_linux_host *host, int *fd);
+/* Thread ids of a process, from its open task directory or by number. PP_E_VANISHED when it is
+ * gone. */
+pp_status pp__linux_list_thread_dir(const pp_linux_sys *sys, int dir_fd, const char *path,
+                                    pp_pid_list *list, pp_error *reterr);
 pp_status pp__linux_list_threads(const pp_linux_sys *sys, int32_t pid, pp_pid_list *list,
                                  pp_error *reterr);
 
 /* handle.c. A handle is valid until the next call that may drop it (get, find, drop). */
+/* The handle of whoever has this number, with a stat read just now. */
 pp_status pp__linux_handle_get(pp_linux_host *host, int32_t pid, pp_linux_handle **ret_handle,
-                               pp_linux_stat *ret_stat, pp_error *reterr);
+                               pp_error *reterr);
+/* The handle that is held for this number, without any look; NULL: none. */
+pp_linux_handle *pp__linux_handle_held(pp_linux_host *host, int32_t pid);
 /* The handle of an identity seen before; opens one if need be. PP_E_STALE: number reused. */
 pp_status pp__linux_handle_find(pp_linux_host *host, pp_proc_id id, pp_linux_handle **ret_handle,
                                 pp_error *reterr);
-/* Reads the held stat. A process that is gone loses its handle (VANISHED or STALE). */
-pp_status pp__linux_handle_stat(pp_linux_host *host, pp_linux_handle *handle,
-                                pp_linux_stat *ret_stat, pp_error *reterr);
+/* Reads the held stat into handle->stat; cpu: the process's clock just before, if it was asked for.
+ * A process that is gone loses its handle (VANISHED or STALE). */
+pp_status pp__linux_handle_stat(pp_linux_host *host, pp_linux_handle *handle, pp_reading cpu,
+                                pp_error *reterr);
 /* PP_OK: still the same, unreaped process, so numbers read since the handle was found are its. */
 pp_status pp__linux_handle_validate(pp_linux_host *host, pp_linux_handle *handle, pp_error *reterr);
+/* Held descriptors said ESRCH: drops the handle. VANISHED, or STALE if the number lives on. */
+pp_status pp__linux_handle_gone(pp_linux_host *host, int32_t pid, pp_error *reterr);
 void pp__linux_handle_drop(pp_linux_host *host, int32_t pid);
 void pp__linux_handles_done(pp_linux_host *host);
 
+/* process.c: CPU time in ns, ended threads included. Asked by number. */
+pp_reading pp__linux_process_clock(const pp_linux_host *host, int32_t pid);
+
+/* threads.c: brings the list of threads up to date; cpu: the process's clock just before. */
+pp_status pp__linux_threads_list(pp_linux_host *host, pp_linux_handle *handle, pp_reading cpu,
+                                 pp_error *reterr);
+/* Time of one thread on a CPU in ns. VANISHED: it has ended. */
+pp_reading pp__linux_thread_time(pp_linux_host *host, int32_t pid, pp_linux_thread *thread);
+/* Closes what is held for a thread. */
+void pp__linux_thread_close(const pp_linux_sys *sys, pp_linux_thread *thread);
+void pp__linux_threads_done(const pp_linux_sys *sys, pp_linux_threads *threads);
+
 /* switches.c: sums over the threads into *ret_usage; updates handle->sigchld_ignored. */
-void pp__linux_read_switches(pp_linux_host *host, pp_linux_handle *handle, pp_usage *ret_usage);
+void pp__linux_read_switches(pp_linux_host *host, pp_linux_handle *handle, pp_reading cpu,
+                             pp_usage *ret_usage);
 
 /* child.c: the leader between fork and exec. */
 typedef struct pp_linux_child_plan {

@@ -42,34 +42,78 @@ pp_status pp__linux_list_group(void *ctx, int32_t pgid, pp_pid_list *ret_pids, p
     return deliver(&pids, status, ret_pids);
 }
 
-static pp_status add_children_of_thread(pp_linux_host *host, int32_t pid, int32_t tid,
-                                        pp_pid_list *list, pp_error *reterr) {
+static pp_status open_children(pp_linux_host *host, int32_t pid, pp_linux_thread *thread,
+                               pp_error *reterr) {
     char path[PP_LINUX_PATH_MAX];
-    (void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, tid);
-    int fd = host->sys->open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd < 0)
-        return pp__linux_fail(reterr, fd, "open", path);
-    char *bytes = NULL;
+    if (thread->children_fd >= 0)
+        return PP_OK;
+    (void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, thread->tid);
+    thread->children_fd = host->sys->open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    return thread->children_fd < 0 ? pp__linux_fail(reterr, thread->children_fd, "open", path)
+                                   : PP_OK;
+}
+
+static pp_status add_children_of_thread(pp_linux_host *host, int32_t pid, pp_linux_thread *thread,
+                                        pp_pid_list *list, pp_error *reterr) {
+    char one, *bytes = NULL;
     size_t size = 0;
-    pp_status status = pp__linux_read_growing(host->sys, fd, path, &bytes, &size, reterr);
-    pp__linux_close(host->sys, &fd);
-    if (status == PP_OK)
-        status = pp__linux_decode_children(bytes, size, list, reterr);
-    free(bytes);
+    pp_status status = open_children(host, pid, thread, reterr);
+    if (status != PP_OK)
+        return status;
+    thread->has_children = host->sys->pread(thread->children_fd, &one, sizeof one, 0) != 0;
+    if (thread->has_children) { /* or an error, which then comes again */
+        status = pp__linux_read_growing(host->sys, thread->children_fd, "children", &bytes, &size,
+                                        reterr);
+        if (status == PP_OK)
+            status = pp__linux_decode_children(bytes, size, list, reterr);
+        free(bytes);
+    }
+    if (pp__linux_has(host, PP_LINUX_FACT_THREAD_TIMES)) /* some_thread_ended */
+        pp__linux_keep(host, &thread->children_fd);
+    else
+        pp__linux_close(host->sys, &thread->children_fd);
     return status;
 }
 
-/* PP_E_AGAIN: a thread ended meanwhile. */
-static pp_status add_children(pp_linux_host *host, int32_t pid, pp_pid_list *list,
-                              pp_error *reterr) {
-    pp_pid_list threads = { 0 };
-    pp_status status = pp__linux_list_threads(host->sys, pid, &threads, reterr);
-    for (size_t i = 0; i < threads.count && status == PP_OK; i++) {
-        status = add_children_of_thread(host, pid, threads.pids[i], list, reterr);
-        if (status == PP_E_VANISHED)
-            status = PP_E_AGAIN;
+/* The held children file of a thread that has ended is empty; its other files are no more. */
+static bool some_thread_ended(pp_linux_host *host, const pp_linux_handle *handle) {
+    const pp_linux_threads *threads = &handle->threads;
+    for (size_t i = 0; i < threads->count; i++) {
+        pp_reading time = pp__linux_thread_time(host, handle->id.pid, &threads->items[i]);
+        if (!time.known && time.why == PP_E_VANISHED)
+            return true;
     }
-    pp_pid_list_done(&threads);
+    return false;
+}
+
+/* A process that has not run since got no child but one that it adopted, and the kernel gives those
+ * to the first living thread. Which one that is can only be told while it is the main thread. */
+static bool may_skip(const pp_linux_handle *handle, const pp_linux_thread *thread, pp_reading cpu) {
+    return pp__linux_stood_still(handle->threads.children_cpu, cpu) && handle->stat.state != 'Z' &&
+           thread->tid != handle->id.pid && !thread->has_children;
+}
+
+/* PP_E_AGAIN: a thread ended meanwhile. */
+static pp_status add_children(pp_linux_host *host, pp_linux_handle *handle, pp_pid_list *list,
+                              pp_error *reterr) {
+    pp_linux_threads *threads = &handle->threads;
+    int32_t pid = handle->id.pid;
+    pp_reading cpu = pp__linux_process_clock(host, pid);
+    bool still = pp__linux_stood_still(threads->children_cpu, cpu);
+    pp_status status = pp__linux_threads_list(host, handle, cpu, reterr);
+    bool listed = status == PP_OK;
+    for (size_t i = 0; i < threads->count && status == PP_OK; i++)
+        if (!may_skip(handle, &threads->items[i], cpu))
+            status = add_children_of_thread(host, pid, &threads->items[i], list, reterr);
+    if (listed && status == PP_E_VANISHED)
+        status = PP_E_AGAIN;
+    if (status == PP_OK && threads->count > 1 && !still &&
+        !pp__linux_stood_still(cpu, pp__linux_process_clock(host, pid)) &&
+        some_thread_ended(host, handle))
+        status = PP_E_AGAIN;
+    threads->children_cpu = status == PP_OK ? cpu : pp_missing(status);
+    if (status != PP_OK)
+        threads->listed_cpu = pp_missing(status);
     return status;
 }
 
@@ -118,17 +162,29 @@ static pp_status not_whole(pp_status status, const pp_error *error, pp_error *re
     return pp_fail(reterr, status, error->sys_errno, error->op, "%s", error->detail);
 }
 
-pp_status pp__linux_list_children(void *ctx, int32_t pid, pp_pid_list *ret_pids, pp_error *reterr) {
-    pp_linux_host *host = ctx;
+static pp_status list_of(pp_linux_host *host, pp_linux_handle *handle, pp_pid_list *list,
+                         pp_error *reterr) {
     bool has_files = pp__linux_has(host, PP_LINUX_FACT_CHILDREN);
-    pp_pid_list list = { 0 };
-    pp_error error = { 0 };
     pp_status status = PP_E_AGAIN;
     for (int pass = 0; pass < MAX_PASSES && status == PP_E_AGAIN; pass++) {
-        list.count = 0;
-        status = has_files ? add_children(host, pid, &list, &error)
-                           : scan_children(host, pid, &list, &error);
+        list->count = 0;
+        status = has_files ? add_children(host, handle, list, reterr)
+                           : scan_children(host, handle->id.pid, list, reterr);
     }
+    return status;
+}
+
+pp_status pp__linux_list_children(void *ctx, int32_t pid, pp_pid_list *ret_pids, pp_error *reterr) {
+    pp_linux_host *host = ctx;
+    pp_linux_handle *handle = pp__linux_handle_held(host, pid);
+    bool held = handle != NULL || pid == (int32_t)getpid();
+    pp_pid_list list = { 0 };
+    pp_error error = { 0 };
+    pp_status status = handle != NULL ? PP_OK : pp__linux_handle_get(host, pid, &handle, &error);
+    if (status == PP_OK)
+        status = list_of(host, handle, &list, &error);
+    if (!held) /* nobody asked for this one */
+        pp__linux_handle_drop(host, pid);
     drop_duplicates(&list);
     if (status != PP_OK)
         status = not_whole(status, &error, reterr);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static const char *const names[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_GROUP_SIGNAL] = "pidfd_group_signal",
     [PP_LINUX_FACT_SUBREAPER] = "subreaper",
     [PP_LINUX_FACT_CPU_CLOCK] = "cpu_clock",
+    [PP_LINUX_FACT_THREAD_TIMES] = "thread_times",
     [PP_LINUX_FACT_CHILDREN] = "children_files",
     [PP_LINUX_FACT_IO] = "io_counters",
     [PP_LINUX_FACT_ROLLUP] = "smaps_rollup",
@@ -37,6 +39,7 @@ static const char *const consequences[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_GROUP_SIGNAL] = "group signals by number, only while the leader is pinned",
     [PP_LINUX_FACT_SUBREAPER] = "no host: orphans would not be adopted",
     [PP_LINUX_FACT_CPU_CLOCK] = "no CPU reading",
+    [PP_LINUX_FACT_THREAD_TIMES] = "switches: threads that ended unseen are not noticed",
     [PP_LINUX_FACT_CHILDREN] = "children are found by a scan of all processes",
     [PP_LINUX_FACT_IO] = "no I/O reading",
     [PP_LINUX_FACT_ROLLUP] = "no proportional memory reading",
@@ -124,6 +127,18 @@ static ssize_t try_cpu_clock(pp_linux_host *host) {
     return host->sys->clock(clock, &time);
 }
 
+/* Kernels without the figure show 0, and we have run. */
+static ssize_t try_thread_times(pp_linux_host *host) {
+    char path[PP_LINUX_PATH_MAX], bytes[PP_LINUX_FILE_MAX];
+    uint64_t time_ns;
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", getpid());
+    ssize_t got = try_path(host, path, bytes, sizeof bytes);
+    if (got < 0)
+        return got;
+    pp_status status = pp__linux_decode_schedstat(bytes, (size_t)got, &time_ns, NULL);
+    return status == PP_OK && time_ns > 0 ? 0 : -ENOSYS;
+}
+
 /* smaps_rollup counts pages; statm may be an estimate (before about 6.17). */
 static void probe_memory(pp_linux_host *host) {
     char bytes[PP_LINUX_FILE_MAX];
@@ -182,7 +197,15 @@ static pp_status require(const pp_linux_host *host, pp_linux_fact fact, pp_error
                    found->consequence);
 }
 
+/* Half of the descriptors are for what cannot be done without. */
+static void limit_kept(pp_linux_host *host) {
+    struct rlimit limit;
+    bool known = host->sys->get_nofile(&limit) >= 0;
+    host->kept_fd_max = !known ? 0 : limit.rlim_cur > INT_MAX ? INT_MAX : (int)(limit.rlim_cur / 2);
+}
+
 pp_status pp__linux_probe(pp_linux_host *host, pp_error *reterr) {
+    limit_kept(host);
     int pidfd = host->sys->pidfd_open((int32_t)getpid());
     ssize_t usable = pidfd < 0 ? pidfd : host->sys->pidfd_signal(pidfd, 0, 0);
     pp__linux_record(host, PP_LINUX_FACT_PIDFD, usable);
@@ -191,6 +214,7 @@ pp_status pp__linux_probe(pp_linux_host *host, pp_error *reterr) {
                      pidfd < 0 ? pidfd : try_group_signal(host, pidfd));
     pp__linux_close(host->sys, &pidfd);
     pp__linux_record(host, PP_LINUX_FACT_CPU_CLOCK, try_cpu_clock(host));
+    pp__linux_record(host, PP_LINUX_FACT_THREAD_TIMES, try_thread_times(host));
     pp__linux_record(host, PP_LINUX_FACT_CHILDREN, try_children(host));
     pp__linux_record(host, PP_LINUX_FACT_IO, try_io(host));
     probe_memory(host);

@@ -12,9 +12,13 @@
 
 #include "pairperf/counters.h"
 
-/* The kernel's number of another process's CPU clock: all threads, ended ones included, in ns. */
-static clockid_t cpu_clock_of(int32_t pid) {
-    return (clockid_t)(~(uint32_t)pid << 3 | 2U);
+pp_reading pp__linux_process_clock(const pp_linux_host *host, int32_t pid) {
+    struct timespec time;
+    int result = host->sys->clock((clockid_t)(~(uint32_t)pid << 3 | 2U), &time);
+    if (result < 0) /* EINVAL: no such process */
+        return pp_missing(result == -EINVAL ? PP_E_VANISHED : pp_status_from_errno(-result));
+    return pp_known((uint64_t)time.tv_sec * (uint64_t)PP_LINUX_NS_PER_SECOND +
+                    (uint64_t)time.tv_nsec);
 }
 
 static bool is_zombie(const pp_linux_stat *stat) {
@@ -27,84 +31,77 @@ static pp_phase phase_of(const pp_linux_stat *stat) {
     return stat->state == 'T' || stat->state == 't' ? PP_PHASE_STOPPED : PP_PHASE_ALIVE;
 }
 
-/* At first sight and whenever the name changed (exec, mostly): the path of the executable and
- * what it does about SIGCHLD. Keeps the old path where there is none any more. */
-static void look_closer(pp_linux_host *host, pp_linux_handle *handle, const pp_linux_stat *stat) {
-    if (handle->exe[0] != '\0' && strcmp(handle->comm, stat->comm) == 0)
-        return;
-    memcpy(handle->comm, stat->comm, sizeof handle->comm);
-
-    char path[PP_LINUX_PATH_MAX];
-    char bytes[PP_LINUX_FILE_MAX];
+static void read_exe(pp_linux_host *host, pp_linux_handle *handle) {
+    char path[PP_LINUX_PATH_MAX], bytes[sizeof handle->exe];
     (void)snprintf(path, sizeof path, "/proc/%d/exe", handle->id.pid);
-    ssize_t got = host->sys->read_link(path, bytes, sizeof handle->exe - 1);
+    ssize_t got = host->sys->read_link(path, bytes, sizeof bytes - 1);
     if (got > 0) {
         memcpy(handle->exe, bytes, (size_t)got);
         handle->exe[got] = '\0';
     } else if (handle->exe[0] == '\0' || handle->exe[0] == '[') {
-        (void)snprintf(handle->exe, sizeof handle->exe, "[%s]", stat->comm);
+        (void)snprintf(handle->exe, sizeof handle->exe, "[%s]", handle->comm);
     }
+}
 
+/* At first sight and whenever the name changed (exec, mostly): the path of the executable and
+ * what it does about SIGCHLD. Keeps the old path where there is none any more. All this is asked by
+ * number, so it counts only if the process proves to be unreaped. */
+static pp_status look_closer(pp_linux_host *host, pp_linux_handle *handle, pp_error *reterr) {
+    if (handle->exe[0] != '\0' && strcmp(handle->comm, handle->stat.comm) == 0)
+        return PP_OK;
+    memcpy(handle->comm, handle->stat.comm, sizeof handle->comm);
+    read_exe(host, handle);
+
+    char path[PP_LINUX_PATH_MAX], bytes[PP_LINUX_FILE_MAX];
     size_t size;
     pp_linux_status status;
     (void)snprintf(path, sizeof path, "/proc/%d/status", handle->id.pid);
     if (pp__linux_read_path(host->sys, path, bytes, sizeof bytes, &size, NULL) == PP_OK &&
         pp__linux_decode_status(bytes, size, &status, NULL) == PP_OK)
         handle->sigchld_ignored = status.sigchld_ignored;
+    return pp__linux_handle_validate(host, handle, reterr);
 }
 
 static pp_reading ticks_to_ns(const pp_linux_host *host, uint64_t ticks) {
     return pp_ticks_to_ns(ticks, PP_LINUX_NS_PER_SECOND, (uint32_t)host->ticks_per_second);
 }
 
-static pp_status describe(pp_linux_host *host, pp_linux_handle *handle, const pp_linux_stat *stat,
-                          pp_proc_info *ret_info, pp_error *reterr) {
-    look_closer(host, handle, stat);
-    pp_proc_info info = {
+static pp_status describe(pp_linux_host *host, pp_linux_handle *handle, pp_proc_info *ret_info,
+                          pp_error *reterr) {
+    const pp_linux_stat *stat = &handle->stat;
+    pp_reading start = ticks_to_ns(host, stat->start_ticks);
+    if (!start.known)
+        return pp_fail(reterr, PP_E_MALFORMED, 0, "stat", "start of pid %d", stat->pid);
+    pp_status status = look_closer(host, handle, reterr);
+    if (status != PP_OK)
+        return status;
+    *ret_info = (pp_proc_info){
         .id = handle->id,
         .ppid = stat->ppid,
         .pgid = stat->pgid,
         .sid = stat->sid,
         .phase = phase_of(stat),
+        .start_ns = start.value,
         .sigchld_ignored = handle->sigchld_ignored,
     };
-    pp_reading start = ticks_to_ns(host, stat->start_ticks);
-    if (!start.known)
-        return pp_fail(reterr, PP_E_MALFORMED, 0, "stat", "start of pid %d", stat->pid);
-    info.start_ns = start.value;
-    memcpy(info.exe, handle->exe, sizeof info.exe);
-
-    pp_status status = pp__linux_handle_validate(host, handle, reterr);
-    if (status == PP_OK)
-        *ret_info = info;
-    return status;
+    memcpy(ret_info->exe, handle->exe, sizeof ret_info->exe);
+    return PP_OK;
 }
 
 pp_status pp__linux_identify(void *ctx, int32_t pid, pp_proc_info *ret_info, pp_error *reterr) {
     pp_linux_host *host = ctx;
     pp_linux_handle *handle;
-    pp_linux_stat stat;
-    pp_status status = pp__linux_handle_get(host, pid, &handle, &stat, reterr);
-    return status == PP_OK ? describe(host, handle, &stat, ret_info, reterr) : status;
+    pp_status status = pp__linux_handle_get(host, pid, &handle, reterr);
+    return status == PP_OK ? describe(host, handle, ret_info, reterr) : status;
 }
 
 pp_status pp__linux_inspect(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp_error *reterr) {
     pp_linux_host *host = ctx;
     pp_linux_handle *handle;
-    pp_linux_stat stat;
     pp_status status = pp__linux_handle_find(host, id, &handle, reterr);
     if (status == PP_OK)
-        status = pp__linux_handle_stat(host, handle, &stat, reterr);
-    return status == PP_OK ? describe(host, handle, &stat, ret_info, reterr) : status;
-}
-
-static pp_reading read_cpu(const pp_linux_host *host, int32_t pid) {
-    struct timespec time;
-    int result = host->sys->clock(cpu_clock_of(pid), &time);
-    if (result < 0) /* EINVAL: no such process */
-        return pp_missing(result == -EINVAL ? PP_E_VANISHED : pp_status_from_errno(-result));
-    return pp_known((uint64_t)time.tv_sec * (uint64_t)PP_LINUX_NS_PER_SECOND +
-                    (uint64_t)time.tv_nsec);
+        status = pp__linux_handle_stat(host, handle, pp_missing(PP_OK), reterr);
+    return status == PP_OK ? describe(host, handle, ret_info, reterr) : status;
 }
 
 static pp_reading child_cpu(const pp_linux_host *host, const pp_linux_stat *stat) {
@@ -145,15 +142,24 @@ static pp_reading resident_of_threads(const pp_linux_host *host, int32_t pid) {
     return reading;
 }
 
-static pp_reading read_rss(const pp_linux_host *host, const pp_linux_handle *handle,
-                           const pp_linux_stat *stat) {
-    if (stat->state == 'Z' && !is_zombie(stat))
-        return resident_of_threads(host, handle->id.pid);
+static bool is_headless(const pp_linux_stat *stat) {
+    return stat->state == 'Z' && !is_zombie(stat);
+}
+
+/* The last thing that is read of a process. An answer from the held file proves that the process
+ * was unreaped until then, and so that everything asked by its number before was its own. */
+static pp_status read_rss(pp_linux_host *host, pp_linux_handle *handle, pp_reading *ret_rss,
+                          pp_error *reterr) {
+    if (is_headless(&handle->stat)) {
+        *ret_rss = resident_of_threads(host, handle->id.pid);
+        return pp__linux_handle_validate(host, handle, reterr);
+    }
     char bytes[PP_LINUX_FILE_MAX];
     size_t size;
     pp_status status = pp__linux_pread_file(host->sys, handle->statm_fd, "statm", bytes,
                                             sizeof bytes, &size, NULL);
-    return status == PP_OK ? resident(host, bytes, size) : pp_missing(status);
+    *ret_rss = status == PP_OK ? resident(host, bytes, size) : pp_missing(status);
+    return status == PP_OK ? PP_OK : pp__linux_handle_validate(host, handle, reterr);
 }
 
 static pp_linux_io read_io(const pp_linux_host *host, pp_linux_handle *handle) {
@@ -177,37 +183,44 @@ static pp_linux_io read_io(const pp_linux_host *host, pp_linux_handle *handle) {
     return io;
 }
 
+/* What has not run has neither read nor written. */
+static pp_linux_io current_io(const pp_linux_host *host, pp_linux_handle *handle, pp_reading cpu) {
+    bool fresh = pp__linux_stood_still(handle->io_cpu, cpu) && handle->io.write_bytes.known;
+    if (!fresh) {
+        handle->io = read_io(host, handle);
+        handle->io_cpu = cpu;
+    }
+    return handle->io;
+}
+
 /* Kernels refuse an ended process's I/O counters to an unprivileged reader, even to its own parent:
  * they are gone until the parent has waited for it, and that is no refusal of a living process. */
-static pp_status why_refused(pp_linux_host *host, pp_linux_handle *handle) {
-    pp_linux_stat stat;
-    pp_status status = pp__linux_handle_stat(host, handle, &stat, NULL);
-    if (status != PP_OK)
-        return status;
-    bool others_run = stat.state == 'Z' && !is_zombie(&stat);
-    if (!others_run && read_rss(host, handle, &stat).why == PP_E_VANISHED)
-        return PP_E_VANISHED;
-    return PP_E_DENIED;
+static pp_status explain_refusal(pp_linux_host *host, pp_linux_handle *handle, pp_usage *usage,
+                                 pp_error *reterr) {
+    if (usage->write_bytes.why != PP_E_DENIED || usage->rss_bytes.why != PP_E_VANISHED)
+        return PP_OK;
+    pp_status status = pp__linux_handle_stat(host, handle, pp_missing(PP_OK), reterr);
+    if (status == PP_OK && !is_headless(&handle->stat))
+        usage->write_bytes = usage->cancelled_write_bytes = pp_missing(PP_E_VANISHED);
+    return status;
 }
 
 pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,
                           pp_error *reterr) {
     pp_linux_host *host = ctx;
     pp_linux_handle *handle;
-    pp_linux_stat stat;
     pp_status status = pp__linux_handle_find(host, id, &handle, reterr);
-    if (status == PP_OK)
-        status = pp__linux_handle_stat(host, handle, &stat, reterr);
+    if (status != PP_OK)
+        return status;
+    pp_reading cpu = pp__linux_process_clock(host, id.pid);
+    status = pp__linux_handle_stat(host, handle, cpu, reterr);
     if (status != PP_OK)
         return status;
 
-    pp_linux_io io = read_io(host, handle);
-    if (io.write_bytes.why == PP_E_DENIED)
-        io.write_bytes = io.cancelled_write_bytes = pp_missing(why_refused(host, handle));
+    pp_linux_io io = current_io(host, handle, cpu);
     pp_usage usage = {
-        .cpu_ns = read_cpu(host, id.pid),
-        .child_cpu_ns = child_cpu(host, &stat),
-        .rss_bytes = read_rss(host, handle, &stat),
+        .cpu_ns = cpu,
+        .child_cpu_ns = child_cpu(host, &handle->stat),
         .footprint_bytes = pp_missing(PP_E_UNSUPPORTED),
         .wakeups_pkg_idle = pp_missing(PP_E_UNSUPPORTED),
         .wakeups_interrupt = pp_missing(PP_E_UNSUPPORTED),
@@ -215,12 +228,13 @@ pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage
         .cancelled_write_bytes = io.cancelled_write_bytes,
         .logical_write_bytes = pp_missing(PP_E_UNSUPPORTED),
         .billed_energy = pp_missing(PP_E_UNSUPPORTED),
-        .threads = pp_known(stat.threads),
+        .threads = pp_known(handle->stat.threads),
     };
     if (with_switches)
-        pp__linux_read_switches(host, handle, &usage);
-
-    status = pp__linux_handle_validate(host, handle, reterr);
+        pp__linux_read_switches(host, handle, cpu, &usage);
+    status = read_rss(host, handle, &usage.rss_bytes, reterr);
+    if (status == PP_OK)
+        status = explain_refusal(host, handle, &usage, reterr);
     if (status == PP_OK)
         *ret_usage = usage;
     return status;

@@ -148,8 +148,7 @@ static pp_status await_exec(const pp_linux_host *host, const pp_command *command
 
 static pp_status adopt_leader(pp_linux_host *host, pid_t pid, pp_error *reterr) {
     pp_linux_handle *handle;
-    pp_linux_stat stat;
-    pp_status status = pp__linux_handle_get(host, pid, &handle, &stat, reterr);
+    pp_status status = pp__linux_handle_get(host, pid, &handle, reterr);
     if (status != PP_OK)
         return status;
     int pidfd = host->sys->pidfd_open(pid);

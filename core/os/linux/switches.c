@@ -1,107 +1,133 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Context switches exist per thread and are lost when a thread ends. What each thread showed last
- * is remembered, so the sum of a process never falls while its handle lives; it is a lower bound,
- * because what a thread did between its last reading and its end is missing. */
+ * is remembered, so the sum of a process never falls while its handle lives; once a thread has
+ * ended it is a lower bound, because what that thread did after its last reading is missing.
+ * Threads that have not run since are not read again: only running adds a switch. */
 #include "internal.h"
 
+#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-static void retire(pp_linux_threads *threads, const pp_linux_thread *thread) {
+/* Another thread got its number. */
+static void replace(const pp_linux_sys *sys, pp_linux_threads *threads, pp_linux_thread *thread) {
     threads->ended_voluntary += thread->voluntary;
     threads->ended_involuntary += thread->involuntary;
+    threads->some_ended = true;
+    pp__linux_thread_close(sys, thread);
 }
 
-/* The remembered thread, or a new one; NULL when memory is short. Threads come in the same order
- * in every pass, so the place to look first is behind the one seen last. */
-static pp_linux_thread *remember(pp_linux_threads *threads, int32_t tid, size_t *hint) {
-    for (size_t i = 0; i < threads->count; i++) {
-        size_t at = (*hint + i) % threads->count;
-        if (threads->items[at].tid == tid) {
-            *hint = at + 1;
-            return &threads->items[at];
-        }
-    }
-    if (threads->count == threads->capacity) {
-        size_t capacity = threads->capacity ? threads->capacity * 2 : 8;
-        pp_linux_thread *items = reallocarray(threads->items, capacity, sizeof *items);
-        if (items == NULL)
-            return NULL;
-        threads->items = items;
-        threads->capacity = capacity;
-    }
-    pp_linux_thread *thread = &threads->items[threads->count++];
-    *thread = (pp_linux_thread){ .tid = tid };
-    return thread;
-}
-
-static pp_status read_thread(pp_linux_host *host, pp_linux_handle *handle, int32_t tid,
-                             size_t *hint) {
-    char path[PP_LINUX_PATH_MAX], bytes[PP_LINUX_FILE_MAX];
+/* Held from the second reading on: most threads sleep for ever. */
+static pp_status read_status(pp_linux_host *host, const pp_linux_handle *handle,
+                             pp_linux_thread *thread, pp_linux_status *ret_status) {
+    char path[PP_LINUX_PATH_MAX] = "status", bytes[PP_LINUX_FILE_MAX];
     size_t size;
+    if (thread->status_fd < 0) {
+        (void)snprintf(path, sizeof path, "/proc/%d/task/%d/status", handle->id.pid, thread->tid);
+        thread->status_fd = host->sys->open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    }
+    if (thread->status_fd < 0)
+        return pp__linux_fail(NULL, thread->status_fd, "open", path);
+    pp_status status =
+        pp__linux_pread_file(host->sys, thread->status_fd, path, bytes, sizeof bytes, &size, NULL);
+    if (thread->counted)
+        pp__linux_keep(host, &thread->status_fd);
+    else
+        pp__linux_close(host->sys, &thread->status_fd);
+    return status == PP_OK ? pp__linux_decode_status(bytes, size, ret_status, NULL) : status;
+}
+
+static pp_status read_thread(pp_linux_host *host, pp_linux_handle *handle,
+                             pp_linux_thread *thread) {
+    pp_linux_threads *threads = &handle->threads;
+    pp_reading cpu = pp__linux_thread_time(host, handle->id.pid, thread);
+    if (thread->counted && pp__linux_stood_still(thread->cpu_ns, cpu))
+        return PP_OK;
+    if (!cpu.known && cpu.why == PP_E_VANISHED)
+        return PP_E_VANISHED;
+
     pp_linux_status decoded = { 0 };
-    (void)snprintf(path, sizeof path, "/proc/%d/task/%d/status", handle->id.pid, tid);
-    pp_status status = pp__linux_read_path(host->sys, path, bytes, sizeof bytes, &size, NULL);
-    if (status == PP_OK)
-        status = pp__linux_decode_status(bytes, size, &decoded, NULL);
+    pp_status status = read_status(host, handle, thread, &decoded);
     if (status == PP_OK && !decoded.voluntary_switches.known)
         status = decoded.voluntary_switches.why;
     if (status == PP_OK && !decoded.involuntary_switches.known)
         status = decoded.involuntary_switches.why;
     if (status != PP_OK)
         return status;
-
-    if (tid == handle->id.pid)
-        handle->sigchld_ignored = decoded.sigchld_ignored;
-    pp_linux_thread *thread = remember(&handle->threads, tid, hint);
-    if (thread == NULL)
-        return PP_E_NOMEM;
+    handle->sigchld_ignored = decoded.sigchld_ignored;
     if (decoded.voluntary_switches.value < thread->voluntary ||
         decoded.involuntary_switches.value < thread->involuntary)
-        retire(&handle->threads, thread); /* another thread under the same number */
+        replace(host->sys, threads, thread);
     thread->voluntary = decoded.voluntary_switches.value;
     thread->involuntary = decoded.involuntary_switches.value;
-    thread->seen = true;
+    thread->cpu_ns = cpu;
+    thread->counted = true;
     return PP_OK;
 }
 
-/* Threads that were not seen in a whole pass have ended. */
-static void retire_unseen(pp_linux_threads *threads) {
-    size_t kept = 0;
+/* What the living threads show in all, and whether the process used more than they did: then some
+ * thread has ended that perhaps was never seen. cpu was read before theirs. */
+static void add_up(pp_linux_threads *threads, pp_reading cpu) {
+    pp_sum lived = { 0 };
+    threads->voluntary = threads->ended_voluntary;
+    threads->involuntary = threads->ended_involuntary;
     for (size_t i = 0; i < threads->count; i++) {
-        if (threads->items[i].seen)
-            threads->items[kept++] = threads->items[i];
-        else
-            retire(threads, &threads->items[i]);
+        const pp_linux_thread *thread = &threads->items[i];
+        threads->voluntary += thread->voluntary;
+        threads->involuntary += thread->involuntary;
+        pp_sum_add(&lived, thread->cpu_ns);
     }
-    threads->count = kept;
+    pp_reading lived_ns = pp_sum_total(&lived);
+    threads->some_ended |= cpu.known && lived_ns.known && cpu.value > lived_ns.value;
 }
 
-void pp__linux_read_switches(pp_linux_host *host, pp_linux_handle *handle, pp_usage *ret_usage) {
+static pp_status count(pp_linux_host *host, pp_linux_handle *handle, pp_reading cpu) {
     pp_linux_threads *threads = &handle->threads;
-    pp_pid_list tids = { 0 };
-    size_t hint = 0;
-    for (size_t i = 0; i < threads->count; i++)
-        threads->items[i].seen = false;
-
-    pp_status status = pp__linux_list_threads(host->sys, handle->id.pid, &tids, NULL);
-    for (size_t i = 0; i < tids.count && status == PP_OK; i++) {
-        status = read_thread(host, handle, tids.pids[i], &hint);
-        if (status == PP_E_VANISHED)
-            status = PP_OK; /* the thread ended; what it showed before stays */
+    if (pp__linux_stood_still(threads->counted_cpu, cpu))
+        return PP_OK;
+    threads->counted_cpu = pp_missing(PP_OK);
+    pp_status status = pp__linux_threads_list(host, handle, cpu, NULL);
+    for (size_t i = 0; i < threads->count && status == PP_OK; i++) {
+        status = read_thread(host, handle, &threads->items[i]);
+        if (status == PP_E_VANISHED) { /* the thread ended; what it showed before stays */
+            threads->some_ended = true;
+            status = PP_OK;
+        }
     }
-    pp_pid_list_done(&tids);
+    if (status != PP_OK)
+        return status;
+    add_up(threads, cpu);
+    threads->counted_cpu = cpu;
+    return PP_OK;
+}
+
+/* Its parent, and that we are, is told the whole count of an exited process, ended threads
+ * included, but together with that of the children it waited for. That there were none is seen by
+ * their page faults: a process that lived had some. */
+static bool count_exited(pp_linux_host *host, const pp_linux_handle *handle, pp_usage *ret_usage) {
+    const pp_linux_stat *stat = &handle->stat;
+    siginfo_t info = { 0 };
+    struct rusage whole = { 0 };
+    if (stat->state != 'Z' || stat->threads > 1 || stat->child_faults > 0 ||
+        host->sys->wait_id(P_PIDFD, handle->pidfd, &info, WEXITED | WNOHANG | WNOWAIT, &whole) <
+            0 ||
+        info.si_pid == 0)
+        return false;
+    ret_usage->voluntary_switches = pp_known((uint64_t)whole.ru_nvcsw);
+    ret_usage->involuntary_switches = pp_known((uint64_t)whole.ru_nivcsw);
+    return true;
+}
+
+void pp__linux_read_switches(pp_linux_host *host, pp_linux_handle *handle, pp_reading cpu,
+                             pp_usage *ret_usage) {
+    const pp_linux_threads *threads = &handle->threads;
+    if (count_exited(host, handle, ret_usage))
+        return;
+    pp_status status = count(host, handle, cpu);
     if (status != PP_OK) {
         ret_usage->voluntary_switches = ret_usage->involuntary_switches = pp_missing(status);
         return;
     }
-
-    retire_unseen(threads);
-    uint64_t voluntary = threads->ended_voluntary, involuntary = threads->ended_involuntary;
-    for (size_t i = 0; i < threads->count; i++) {
-        voluntary += threads->items[i].voluntary;
-        involuntary += threads->items[i].involuntary;
-    }
-    ret_usage->voluntary_switches = pp_known(voluntary);
-    ret_usage->involuntary_switches = pp_known(involuntary);
+    ret_usage->voluntary_switches = pp_known(threads->voluntary);
+    ret_usage->involuntary_switches = pp_known(threads->involuntary);
+    ret_usage->switches_lower_bound = threads->some_ended;
 }

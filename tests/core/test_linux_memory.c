@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory readings of the Linux host, those that never come included. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#ifdef __linux__
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "linux/linux_host.h"
+#include "linux_script.h"
+
+enum { PID = SCRIPT_FIRST_PID + 7 };
+#define KIB UINT64_C(1024)
+
+static pp_os os;
+static pp_error error;
+
+static void open_host(void) {
+    pp_host_options options = { .channel_fd = -1, .run_dir_fd = -1 };
+    assert_int_equal(pp_linux_host_open(&scripted.sys, &options, &os, &error), PP_OK);
+}
+
+static int open_scripted(void **state) {
+    (void)state;
+    script_reset();
+    memset(&error, 0, sizeof error);
+    open_host();
+    return 0;
+}
+
+static int close_scripted(void **state) {
+    (void)state;
+    pp_host_close(&os);
+    assert_int_equal(script_open_count(), 0);
+    return 0;
+}
+
+static pp_proc_id identified(int32_t pid) {
+    pp_proc_info info;
+    assert_int_equal(os.identify(os.ctx, pid, &info, &error), PP_OK);
+    return info.id;
+}
+
+static pp_usage used(pp_proc_id id, bool with_switches) {
+    pp_usage usage;
+    assert_int_equal(os.usage(os.ctx, id, with_switches, &usage, &error), PP_OK);
+    return usage;
+}
+
+static void assert_known(pp_reading reading, uint64_t value) {
+    assert_true(reading.known);
+    assert_int_equal(reading.value, value);
+}
+
+static void assert_missing(pp_reading reading, pp_status why) {
+    assert_false(reading.known);
+    assert_int_equal(reading.why, why);
+}
+
+#define ROLLUP                                                                                     \
+    "Rss: 900 kB\nPss: 100 kB\nPss_Anon: 20 kB\nPss_Shmem: 50 kB\nPrivate_Clean: 4 kB\n"           \
+    "Private_Dirty: 8 kB\nSwap: 16 kB\nSwapPss: 32 kB\n"
+
+static void memory_is_combined_from_its_parts(void **state) {
+    (void)state;
+    script_proc *proc = script_process(PID, 1, 33);
+    script_of(proc, "smaps_rollup", ROLLUP);
+    pp_proc_id id = identified(PID);
+    pp_memory memory;
+    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_OK);
+    assert_known(memory.pss_bytes, 100 * KIB);
+    assert_known(memory.uss_bytes, 12 * KIB);
+    assert_known(memory.swap_bytes, 16 * KIB);
+    assert_known(memory.footprint_pss_bytes, (20 + 50 + 32 + 8) * KIB);
+
+    script_of(proc, "status", "SigIgn:\t0\n"); /* no VmPTE: one part is missing */
+    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_OK);
+    assert_missing(memory.footprint_pss_bytes, PP_E_UNSUPPORTED);
+    assert_known(memory.pss_bytes, 100 * KIB);
+}
+
+/* proves: TRK-1 */
+static void denied_memory_and_no_memory_are_told_apart(void **state) {
+    (void)state;
+    script_proc *proc = script_process(PID, 1, 33);
+    script_file *rollup = script_of(proc, "smaps_rollup", ROLLUP);
+    pp_proc_id id = identified(PID);
+    pp_memory memory;
+    rollup->open_errno = EACCES;
+    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_E_DENIED);
+    assert_int_equal(error.sys_errno, EACCES);
+    rollup->open_errno = 0;
+    rollup->read_errno = ESRCH;
+    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_E_VANISHED);
+}
+
+static int64_t from_now(int64_t ns) {
+    pp_now now;
+    assert_int_equal(os.now(os.ctx, &now, &error), PP_OK);
+    return now.t_ns + ns;
+}
+
+#define SECOND INT64_C(1000000000)
+
+/* proves: TRK-1 */
+static void a_memory_read_that_hangs_is_blocked_at_the_deadline_and_holds_up_nobody(void **state) {
+    (void)state;
+    script_proc *proc = script_process(PID, 1, 33);
+    script_proc *other = script_process(PID + 1, 1, 34);
+    script_file *rollup = script_of(proc, "smaps_rollup", ROLLUP);
+    script_of(other, "smaps_rollup", "Pss: 7 kB\n");
+    pp_proc_id id = identified(PID), other_id = identified(PID + 1);
+    pp_memory memory;
+    rollup->blocks = true;
+    int64_t deadline_ns = from_now(SECOND / 4);
+    assert_int_equal(os.memory(os.ctx, id, deadline_ns, &memory, &error), PP_E_BLOCKED);
+    assert_true(from_now(0) >= deadline_ns);
+    /* As long as it hangs nobody waits again, whatever the deadline. */
+    assert_int_equal(os.memory(os.ctx, other_id, INT64_MAX, &memory, &error), PP_E_BLOCKED);
+    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_E_BLOCKED);
+    assert_known(used(id, false).cpu_ns, 5000);
+
+    script_unblock(rollup);
+    pp_status status = PP_E_BLOCKED;
+    int64_t limit_ns = from_now(20 * SECOND);
+    while (status == PP_E_BLOCKED && from_now(0) < limit_ns)
+        status = os.memory(os.ctx, other_id, limit_ns, &memory, &error);
+    assert_int_equal(status, PP_OK);
+    assert_known(memory.pss_bytes, 7 * KIB); /* its own, not the late answer */
+}
+
+static void *unblock_later(void *file) {
+    (void)nanosleep(&(struct timespec){ .tv_nsec = 300000000 }, NULL);
+    script_unblock(file);
+    return NULL;
+}
+
+/* proves: MET-3 */
+static void a_slow_memory_read_within_the_deadline_is_a_reading_and_so_is_the_next(void **state) {
+    (void)state;
+    script_proc *proc = script_process(PID, 1, 33);
+    script_proc *other = script_process(PID + 1, 1, 34);
+    script_file *rollup = script_of(proc, "smaps_rollup", ROLLUP);
+    script_of(other, "smaps_rollup", "Pss: 7 kB\n");
+    pp_proc_id id = identified(PID), other_id = identified(PID + 1);
+    pp_memory memory;
+    pthread_t helper;
+    rollup->blocks = true;
+    assert_int_equal(pthread_create(&helper, NULL, unblock_later, rollup), 0);
+    int64_t deadline_ns = from_now(20 * SECOND);
+    assert_int_equal(os.memory(os.ctx, id, deadline_ns, &memory, &error), PP_OK);
+    assert_known(memory.pss_bytes, 100 * KIB);
+    assert_int_equal(os.memory(os.ctx, other_id, deadline_ns, &memory, &error), PP_OK);
+    assert_known(memory.pss_bytes, 7 * KIB);
+    assert_int_equal(pthread_join(helper, NULL), 0);
+}
+
+int main(void) {
+#define T(name) cmocka_unit_test_setup_teardown(name, open_scripted, close_scripted)
+    const struct CMUnitTest tests[] = {
+        T(memory_is_combined_from_its_parts),
+        T(denied_memory_and_no_memory_are_told_apart),
+        T(a_memory_read_that_hangs_is_blocked_at_the_deadline_and_holds_up_nobody),
+        T(a_slow_memory_read_within_the_deadline_is_a_reading_and_so_is_the_next),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+#else
+int main(void) {
+    return 77; /* skipped: Linux only */
+}
+#endif
