@@ -3,7 +3,7 @@
 #
 #   make demo      the demonstration: two small applications of our own, profiled and compared
 #   make test      all tests that need no real application, engine or scheduler
-#   make soak      SCHEDULES=5000000 simulated kernels per profile
+#   make soak      awkward applications 50 times, SCHEDULES=5000000 simulated kernels per profile
 #   make mutants   faults put into copies of the core by hand: a test notices each
 #   make vectors   golden vectors, or any FILE=… of their form
 #   make real      tests against real applications and engines
@@ -49,14 +49,14 @@ demo:
 test:
 	@third_party/install.sh test
 	$(call build,debug)
-	@tests/run.sh build/debug core sim live contracts lua cli
+	@PP_REPEAT=5 tests/run.sh build/debug core sim live contracts lua cli
 	$(call build,core)
 	@tests/run.sh build/core core
 
 soak:
 	@third_party/install.sh test
-	$(call build,release)
-	@tests/soak.sh build/release $(SCHEDULES)
+	$(call build,debug)
+	@tests/soak.sh build/debug $(SCHEDULES)
 
 mutants:
 	@third_party/install.sh test

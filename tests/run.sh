@@ -3,6 +3,7 @@
 # Runs the named suites against one build directory, all of them even when one fails.
 #   tests/run.sh BUILD_DIR core|sim|live|contracts|lua|cli|deaths...
 #   tests/run.sh BUILD_DIR vectors FILE
+# PP_REPEAT=N runs the live tests with awkward applications N times in all.
 # Lua and CLI tests find the build through PP_TEST_BUILD_DIR and PP_TEST_SUPERVISOR, as C tests do.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -35,7 +36,11 @@ lua_paths() {
 
 run_suite() {
     case $1 in
-    core | live | contracts) run_ctest "$1" ;;
+    core | contracts) run_ctest "$1" ;;
+    live)
+        run_ctest live || return
+        [ "${PP_REPEAT:-1}" -le 1 ] || run_ctest awkward --repeat "until-fail:$((PP_REPEAT - 1))"
+        ;;
     sim) run_ctest sim --verbose ;; # speed and seeds are worth seeing
     lua)
         lua_paths

@@ -1,13 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that may take hours: simulated schedules, as many as wanted in each profile, with seeds that
-# the short run does not use; then harness and supervisor killed at 100 random instants each.
+# Tests that may take hours: live tests with awkward applications, again and again; then simulated
+# schedules, as many as wanted in each profile, with seeds that the short run does not use; then
+# harness and supervisor killed at 100 random instants each.
 #   tests/soak.sh BUILD_DIR SCHEDULES
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 build=$1
 first=1000001
 last=$((1000000 + $2))
+
+PP_REPEAT=50 tests/run.sh "$build" live || exit
 
 pids=()
 for profile in linux darwin; do

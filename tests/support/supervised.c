@@ -79,25 +79,27 @@ static void remove_dir(const char *path) {
     (void)rmdir(path);
 }
 
-/* Ends what a failed test left to us, so that the next one starts clean. */
-static void end_children(void) {
+size_t sv_end_leftovers(void) {
+    int64_t limit_ns = sv_now() + LIMIT_NS;
     char path[64], bytes[4096];
+    size_t ended = 0;
+    pid_t reaped;
 
     (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-    while (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD) {
+    while (((reaped = waitpid(-1, NULL, WNOHANG)) >= 0 || errno != ECHILD) && sv_now() < limit_ns) {
+        ended += reaped > 0;
         int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof bytes - 1);
+        ssize_t got = fd < 0 ? 0 : read(fd, bytes, sizeof bytes - 1);
         (void)close(fd);
-        if (got <= 0)
-            return;
-        bytes[got] = '\0';
+        bytes[got > 0 ? got : 0] = '\0';
         for (char *at = bytes; *at > ' '; at += *at == ' ') {
             pid_t pid = (pid_t)strtol(at, &at, 10);
-            print_error("process %d is left over\n", pid);
             (void)kill(pid, SIGKILL); /* our own unreaped child */
-            (void)waitpid(pid, NULL, 0);
+            if (waitpid(pid, NULL, 0) == pid)
+                ended++;
         }
     }
+    return ended;
 }
 
 int sv_tear_down(void **state) {
@@ -108,7 +110,9 @@ int sv_tear_down(void **state) {
     *state = NULL;
     pp_supervisor_free(sv->supervisor);
     bool clean = waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
-    end_children();
+    size_t ended = sv_end_leftovers();
+    if (ended > 0)
+        print_error("%zu processes were left over\n", ended);
     remove_dir(sv->dir);
     free(sv);
     return clean ? 0 : -1;
@@ -140,6 +144,16 @@ void sv_again(supervised *sv, const char *mode, const char *argument) {
 
     assert_true(got > 0);
     path[got] = '\0';
+    sv->spawn.path = path;
+    must_spawn(sv, argv);
+}
+
+void sv_app(supervised *sv, const char *kind, const char *argument) {
+    char *const argv[] = { "live_app", (char *)(uintptr_t)kind, (char *)(uintptr_t)argument, NULL };
+    char path[4096];
+
+    (void)snprintf(path, sizeof path, "%.*s/tests/stubs/live_app",
+                   (int)(strrchr(sv_exe_path, '/') - sv_exe_path), sv_exe_path);
     sv->spawn.path = path;
     must_spawn(sv, argv);
 }
@@ -180,6 +194,45 @@ void sv_stop(supervised *sv, bool group_first, int64_t grace_ns) {
     assert_int_equal(pp_supervisor_stop(sv->supervisor, group_first, grace_ns, 5 * SV_S, NULL),
                      PP_OK);
     sv_await(sv, sv_done);
+}
+
+void sv_end(supervised *sv) {
+    pp_supervisor_free(sv->supervisor);
+    sv->supervisor = NULL;
+}
+
+bool sv_verdict_says(const supervised *sv, const char *text) {
+    return memmem(sv->view.verdict_json, sv->view.verdict_size, text, strlen(text)) != NULL;
+}
+
+size_t sv_count(const char *text, const char *part) {
+    size_t found = 0;
+
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++)
+        found++;
+    return found;
+}
+
+char sv_state(pid_t pid) {
+    char path[64], bytes[1024];
+
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof bytes - 1);
+    (void)close(fd);
+    bytes[got > 0 ? got : 0] = '\0';
+    const char *name_end = strrchr(bytes, ')');
+    return name_end ? name_end[2] : '\0';
+}
+
+void sv_await_state(pid_t pid, char state) {
+    int64_t limit_ns = sv_now() + LIMIT_NS;
+
+    while (sv_state(pid) != state) {
+        if (sv_now() > limit_ns)
+            fail_msg("%d does not get into state '%c'", pid, state);
+        (void)usleep(1000);
+    }
 }
 
 const char *sv_file(const supervised *sv, const char *name) {

@@ -33,6 +33,8 @@ pp_status sv_spawn(supervised *sv, char *const argv[], pp_error *reterr);
 void sv_shell(supervised *sv, const char *script);
 /* Starts this test program again with these arguments. */
 void sv_again(supervised *sv, const char *mode, const char *argument);
+/* Starts an application of tests/stubs/live_app.c. */
+void sv_app(supervised *sv, const char *kind, const char *argument);
 
 typedef bool (*sv_condition)(const pp_supervisor_view *view);
 bool sv_exited(const pp_supervisor_view *view);
@@ -42,9 +44,15 @@ bool sv_window_done(const pp_supervisor_view *view);
 void sv_await(supervised *sv, sv_condition condition);
 /* Asks for the end and waits for the verdict. */
 void sv_stop(supervised *sv, bool group_first, int64_t grace_ns);
+/* Gives the handle up and with it the supervisor: what it adopted is ours then. */
+void sv_end(supervised *sv);
+/* Kills and reaps whatever children this program has, adopted ones as well; how many. */
+size_t sv_end_leftovers(void);
+bool sv_verdict_says(const supervised *sv, const char *text);
 
 /* A file of the directory, whole; "" when there is none. Valid until the next call. */
 const char *sv_file(const supervised *sv, const char *name);
+size_t sv_count(const char *text, const char *part);
 /* Is there a line that holds both? */
 bool sv_has_line(const char *text, const char *part, const char *other);
 /* The number behind the first `"key":` at or after text; fails without one. */
@@ -52,6 +60,9 @@ long long sv_number(const char *text, const char *key);
 /* Waits for a child that this program adopted; returns its status. */
 int sv_reap(pid_t pid);
 int64_t sv_now(void);
+/* As /proc shows it; NUL: there is no such process. */
+char sv_state(pid_t pid);
+void sv_await_state(pid_t pid, char state);
 
 /* Is every line one JSON object without spaces, keys in ascending order? */
 bool sv_canonical(const char *lines);

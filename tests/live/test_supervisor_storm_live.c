@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Crowds that leave the group, under the built supervisor. Whatever it leaves alive comes to this
+ * program, the next subreaper above, and is counted there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#ifdef __linux__
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "supervised.h"
+
+enum { DAEMONS = 100 };
+
+/* From the first escapee's SIGKILL to the verdict. */
+static long long sweep_ns(const supervised *sv) {
+    const char *line = sv_file(sv, "events.jsonl");
+    long long killed_ns = -1;
+    for (; *line; line = strchr(line, '\n') + 1) {
+        size_t size = strcspn(line, "\n");
+        if (killed_ns < 0 && memmem(line, size, "\"target\":\"escapee\"", 18))
+            killed_ns = sv_number(line, "t_ns");
+        if (memmem(line, size, "\"kind\":\"verdict\"", 16)) {
+            assert_true(killed_ns >= 0);
+            return sv_number(line, "t_ns") - killed_ns;
+        }
+    }
+    fail_msg("no verdict");
+    return -1;
+}
+
+static size_t survivors_listed(const supervised *sv) {
+    const char *list = strstr(sv_file(sv, "events.jsonl"), "\"survivors\":[");
+    const char *end = list ? strstr(list, "\"unverified\":[") : NULL;
+    assert_non_null(end);
+    return sv_count(list, "\"pid\":") - sv_count(end, "\"pid\":");
+}
+
+static void all_are_ended(supervised *sv, const char *kind, const char *number) {
+    sv->spawn.reap_escapees = true;
+    sv_app(sv, kind, number);
+    sv_await(sv, sv_printed);
+    sv_stop(sv, false, 10 * SV_S);
+    assert_int_equal(sv->view.verdict, PP_VERDICT_ECHILD);
+    assert_false(sv->view.forced);
+    assert_true(sv_verdict_says(sv, "\"escapees_killed\":true"));
+    assert_true(sv_verdict_says(sv, "\"survivors\":[]"));
+    assert_true(sweep_ns(sv) < SV_S);
+    sv_end(sv);
+    assert_int_equal(sv_end_leftovers(), 0);
+}
+
+/* proves: CAN-3, GRP-12 */
+static void a_hundred_daemons_are_all_ended_within_a_second(void **state) {
+    supervised *sv = *state;
+    all_are_ended(sv, "daemons", "100");
+    assert_true(sv->view.escapes >= DAEMONS);
+}
+
+/* proves: CAN-3, GRP-12, TRK-3 */
+static void a_hundred_daemons_are_listed_one_by_one_and_left_alone(void **state) {
+    supervised *sv = *state;
+    sv_app(sv, "daemons", "100");
+    sv_await(sv, sv_printed);
+    sv_stop(sv, false, 300 * SV_MS);
+    assert_int_equal(sv->view.verdict, PP_VERDICT_LEFT_RUNNING);
+    assert_false(sv->view.forced);
+    assert_int_equal(survivors_listed(sv), DAEMONS);
+    sv_end(sv);
+    assert_int_equal(sv_end_leftovers(), DAEMONS);
+}
+
+/* proves: HOOK-6, GRP-12 (B18) */
+static void output_that_a_daemon_keeps_open_does_not_hold_up_the_end(void **state) {
+    supervised *sv = *state;
+    sv_app(sv, "keep_output_open", NULL);
+    sv_await(sv, sv_exited);
+    pid_t daemon = atoi(sv_file(sv, "out"));
+    int64_t start_ns = sv_now();
+    sv_stop(sv, true, 300 * SV_MS);
+    assert_int_equal(sv->view.verdict, PP_VERDICT_LEFT_RUNNING);
+    assert_int_equal(sv->view.exit.code, 4);
+    sv_end(sv);
+    assert_true(sv_now() - start_ns < 10 * SV_S);
+    assert_int_equal(sv_state(daemon), 'S');
+    assert_int_equal(sv_end_leftovers(), 1);
+}
+
+int main(void) {
+    sv_exe_path = PP_TEST_SUPERVISOR;
+#define T(name) cmocka_unit_test_setup_teardown(name, sv_set_up, sv_tear_down)
+    const struct CMUnitTest tests[] = {
+        T(a_hundred_daemons_are_all_ended_within_a_second),
+        T(a_hundred_daemons_are_listed_one_by_one_and_left_alone),
+        T(output_that_a_daemon_keeps_open_does_not_hold_up_the_end),
+    };
+    return cmocka_run_group_tests_name("supervisor_storm_live", tests, NULL, NULL);
+}
+#else
+int main(void) {
+    return 77; /* skipped: Linux only */
+}
+#endif

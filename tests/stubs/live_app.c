@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Applications that are hard to end, for the live tests: live_app KIND [NUMBER | PATH]. Whatever
+ * there is to wait for was reached when a line is printed. No process lives longer than LIFE_S. */
+#ifdef __linux__
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LIFE_S = 60, STORM_US = 500, HOP_US = 20000, SHORT_LIVED = 8 };
+
+static int ready[2]; /* one byte for each process that is where it should be */
+
+static _Noreturn void stay(void) {
+    (void)alarm(LIFE_S);
+    for (;;)
+        (void)pause();
+}
+
+static void say(pid_t first, pid_t second) {
+    char line[64];
+    int size = snprintf(line, sizeof line, "%d %d\n", first, second);
+    (void)!write(STDOUT_FILENO, line, (size_t)size);
+}
+
+static void say_and_stay(pid_t first, pid_t second) {
+    say(first, second);
+    stay();
+}
+
+static void am_there(void) {
+    (void)!write(ready[1], "x", 1);
+}
+
+static void await_all(long count) {
+    char byte;
+    while (count-- > 0)
+        (void)!read(ready[0], &byte, 1);
+}
+
+static time_t now_s(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/* ---- out of the group ---- */
+
+/* Hops into a new session and process, for ever. */
+static _Noreturn void chain(useconds_t pause_us) {
+    const time_t end_s = now_s() + LIFE_S;
+    for (unsigned hops = 0; now_s() < end_s; hops++) {
+        pid_t child = fork();
+        if (child > 0)
+            _exit(0);
+        if (child == 0)
+            (void)setsid();
+        if (hops == 1)
+            am_there();
+        (void)usleep(pause_us);
+    }
+    _exit(0);
+}
+
+static int chains(long count, useconds_t pause_us) {
+    for (long i = 0; i < count; i++)
+        if (fork() == 0)
+            chain(pause_us);
+    await_all(count);
+    say_and_stay(0, 0);
+    return 0;
+}
+
+static int daemons(long count) {
+    for (long i = 0; i < count; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            (void)setsid();
+            if (fork() == 0) {
+                am_there();
+                stay();
+            }
+            _exit(0);
+        }
+        (void)waitpid(child, NULL, 0);
+    }
+    await_all(count);
+    say_and_stay(0, 0);
+    return 0;
+}
+
+/* Leaves a daemon behind that keeps the output open, and exits. */
+static int keep_output_open(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        (void)setsid();
+        am_there();
+        stay();
+    }
+    await_all(1);
+    say(child, 0);
+    return 4;
+}
+
+/* ---- in the group ---- */
+
+static int zombie(void) {
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    say_and_stay(child, 0);
+    return 0;
+}
+
+/* Its zombie stays in the group, itself does not. */
+static int zombie_of_an_escapee(void) {
+    pid_t keeper = fork();
+    if (keeper == 0) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        (void)setsid();
+        say_and_stay(getpid(), child);
+    }
+    stay();
+}
+
+static void *run_on(void *unused) {
+    (void)unused;
+    say_and_stay(getpid(), 0);
+    return NULL;
+}
+
+static int last_thread(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run_on, NULL) != 0)
+        return 1;
+    pthread_exit(NULL);
+}
+
+/* Its children are never waited for by anybody. */
+static int wait_for_nobody(void) {
+    (void)signal(SIGCHLD, SIG_IGN);
+    for (int i = 0; i < SHORT_LIVED; i++)
+        if (fork() == 0) {
+            am_there();
+            _exit(0);
+        }
+    await_all(SHORT_LIVED);
+    say_and_stay(0, 0);
+    return 0;
+}
+
+static int stopped(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        (void)alarm(LIFE_S);
+        (void)raise(SIGSTOP);
+        stay();
+    }
+    say(getpid(), child);
+    (void)raise(SIGSTOP);
+    stay();
+}
+
+static int dump_core(void) {
+    struct rlimit limit;
+    (void)getrlimit(RLIMIT_CORE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_CORE, &limit);
+    abort();
+}
+
+/* The child runs a set-user-ID copy of this program. */
+static int with_foreigner(const char *path) {
+    if (fork() == 0) {
+        (void)execl(path, path, "foreigner", (char *)NULL);
+        _exit(1);
+    }
+    stay();
+}
+
+static int foreigner(void) {
+    uid_t uid = geteuid();
+    if (uid == getuid() || setresuid(uid, uid, uid) < 0)
+        return 1;
+    say_and_stay(getpid(), 0);
+    return 0;
+}
+
+/* As root: the child is somebody else's. */
+static int with_user(long uid) {
+    if (fork() == 0) {
+        if (setresuid((uid_t)uid, (uid_t)uid, (uid_t)uid) < 0)
+            _exit(1);
+        (void)signal(SIGTERM, SIG_IGN);
+        say_and_stay(getpid(), 0);
+    }
+    stay();
+}
+
+/* A member of the group and a daemon; the one that gets SIGUSR1 ends. */
+static int pair(void) {
+    pid_t member = fork();
+    if (member == 0)
+        stay();
+    pid_t daemon = fork();
+    if (daemon == 0) {
+        (void)setsid();
+        am_there();
+        stay();
+    }
+    await_all(1);
+    say(member, daemon);
+    (void)alarm(LIFE_S);
+    for (;;)
+        (void)wait(NULL);
+}
+
+int main(int argc, char **argv) {
+    const char *kind = argc > 1 ? argv[1] : "";
+    const char *word = argc > 2 ? argv[2] : "0";
+    const long number = strtol(word, NULL, 10);
+    static const struct {
+        const char *kind;
+        int (*run)(void);
+    } kinds[] = {
+        { "keep_output_open", keep_output_open },
+        { "zombie", zombie },
+        { "zombie_of_an_escapee", zombie_of_an_escapee },
+        { "last_thread", last_thread },
+        { "wait_for_nobody", wait_for_nobody },
+        { "stopped", stopped },
+        { "dump_core", dump_core },
+        { "foreigner", foreigner },
+        { "pair", pair },
+    };
+
+    if (pipe(ready) < 0)
+        return 1;
+    if (strcmp(kind, "chains") == 0)
+        return chains(number, HOP_US);
+    if (strcmp(kind, "storm") == 0)
+        return chains(number, STORM_US);
+    if (strcmp(kind, "daemons") == 0)
+        return daemons(number);
+    if (strcmp(kind, "with_user") == 0)
+        return with_user(number);
+    if (strcmp(kind, "with_foreigner") == 0)
+        return with_foreigner(word);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kind, kinds[i].kind) == 0)
+            return kinds[i].run();
+    return 2;
+}
+#else
+int main(void) {
+    return 77;
+}
+#endif
