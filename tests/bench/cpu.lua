@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- CPU time by each tier and each peer against what a control group counted, on the same work.
 -- Polling peers watch our run; perf stat and GNU time wrap a second run with a truth of its own.
+-- proves: MET-7, TRK-5
 local bench = require "bench"
 local pairperf = require "pairperf"
 bench.begin(...)

@@ -157,9 +157,12 @@ static int run(int interval_ms, int passes, bool reads) {
         took[i] = clock_now(CLOCK_MONOTONIC) - begin;
     }
     cpu_ns = clock_now(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns;
-    (void)printf("members=%d passes=%d cpu_ns=%lld pass_median_ns=%lld pass_p95_ns=%lld "
+    int missed = 0;
+    for (int i = 0; i < passes; i++)
+        missed += late[i] >= interval_ns;
+    (void)printf("members=%d passes=%d missed=%d cpu_ns=%lld pass_median_ns=%lld pass_p95_ns=%lld "
                  "late_median_ns=%lld late_p99_ns=%lld late_max_ns=%lld rss_bytes=%lld\n",
-                 member_count, passes, (long long)(cpu_ns / passes),
+                 member_count, passes, missed, (long long)(cpu_ns / passes),
                  (long long)quantile(took, passes, 0.5), (long long)quantile(took, passes, 0.95),
                  (long long)quantile(late, passes, 0.5), (long long)quantile(late, passes, 0.99),
                  (long long)quantile(late, passes, 1), own_rss());

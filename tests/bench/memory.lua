@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Memory against what a control group was charged, written bytes, switches, waited-for CPU.
+-- proves: MET-2, MET-3
 local bench = require "bench"
 local pairperf = require "pairperf"
 bench.begin(...)

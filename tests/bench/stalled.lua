@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A member whose memory roll-up does not return for 10 s: frames and the stop go on in time.
+-- proves: SMP-6
 local bench = require "bench"
 bench.begin(...)
 
