@@ -193,7 +193,8 @@ static void push_output(lua_State *L, const pp_supervisor_view *view) {
     lua_pushboolean(L, view->output_truncated[1]);
     lua_setfield(L, -2, "stderr_truncated");
     if (view->output_failure != PP_OK) {
-        lua_pushstring(L, pp_status_name(view->output_failure));
+        lua_pushstring(L, view->output_errno ? pp_errno_name(view->output_errno)
+                                             : pp_status_name(view->output_failure));
         lua_setfield(L, -2, "failure");
     }
 }

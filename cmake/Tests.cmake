@@ -88,15 +88,6 @@ if(PP_OS_DIR STREQUAL "linux")
         OUTPUT_NAME subreaper RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/stubs")
 endif()
 
-# Lets one call below an output directory fail (tests/faults.sh).
-if(PP_OS_DIR STREQUAL "linux" AND NOT PAIRPERF_SANITIZE)
-    add_library(pp_fault_preload MODULE tests/faults/fault_preload.c)
-    target_link_libraries(pp_fault_preload PRIVATE pp_flags ${CMAKE_DL_LIBS})
-    set_target_properties(pp_fault_preload PROPERTIES
-        PREFIX "" OUTPUT_NAME fault_preload
-        LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/faults")
-endif()
-
 # An outside program against the library as it is installed; builds its own copy.
 if(NOT CMAKE_CROSSCOMPILING)
     add_test(NAME contracts.outside COMMAND "${CMAKE_SOURCE_DIR}/tests/contracts/run.sh"

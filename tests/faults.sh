@@ -55,7 +55,7 @@ session() {
 
 point() { # point N: prints one line for it, more when it failed
     local names=(ENOSPC EIO EDQUOT) errno file=$scratch/$1 verdict=ok
-    errno=${names[$1 % 3]}
+    errno=${names[($1 - 1) / step % 3]}
     session "$1" "$errno"
     "$lua" "$root/tests/faults/check.lua" "$scratch/out/$1" "$status" "$errno" "$file.said" "$call" \
         >"$file.check" 2>&1 || verdict="not ok"
@@ -82,7 +82,7 @@ if [ "$status" -ne 0 ]; then
     exit 1
 fi
 calls=$(od -An -tu4 -N4 "$scratch/0.state" | tr -d ' ')
-export scratch lua shim root
+export scratch lua shim root step
 export -f point session survivors
 if [ -n "${POINT-}" ]; then
     point "$POINT"

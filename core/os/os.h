@@ -65,6 +65,7 @@ typedef struct pp_output_state {
     uint64_t stdout_bytes, stderr_bytes; /* seen, kept or not */
     bool stdout_truncated, stderr_truncated;
     pp_status failure; /* PP_OK, or why a kept file could not be written */
+    int failure_errno; /* 0: not a failed call */
 } pp_output_state;
 
 typedef struct pp_os {

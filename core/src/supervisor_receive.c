@@ -121,6 +121,7 @@ static void on_output(pp_supervisor *supervisor, pp_cursor *cursor) {
     view->output_truncated[1] = pp_get_u8(cursor) != 0;
     uint32_t failure = pp_get_u32(cursor);
     view->output_failure = failure < PP_STATUS_COUNT ? (pp_status)failure : PP_E_PROTOCOL;
+    view->output_errno = (int)pp_get_u32(cursor);
 }
 
 static void on_exit_of_leader(pp_supervisor *supervisor, pp_cursor *cursor) {

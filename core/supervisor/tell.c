@@ -29,8 +29,10 @@ void pp__loop_event(pp_loop *loop, pp_event event) {
 void pp__loop_drain(pp_loop *loop) {
     pp_error error = { 0 };
 
-    if (loop->os->drain_output(loop->os->ctx, &loop->output, &error) != PP_OK)
+    if (loop->os->drain_output(loop->os->ctx, &loop->output, &error) != PP_OK) {
         loop->output.failure = error.status;
+        loop->output.failure_errno = error.sys_errno;
+    }
     loop->output_untold = true;
 }
 
@@ -46,5 +48,6 @@ void pp__loop_tell_output(pp_loop *loop) {
     pp_put_u8(&loop->out.wire, state.stdout_truncated);
     pp_put_u8(&loop->out.wire, state.stderr_truncated);
     pp_put_u32(&loop->out.wire, (uint32_t)state.failure);
+    pp_put_u32(&loop->out.wire, (uint32_t)state.failure_errno);
     pp_message_end(&loop->out.wire, start);
 }

@@ -166,6 +166,19 @@ function Child:sample(window, watch)
   end)
 end
 
+--- What of its evidence could not be written; nil when all could, and of a lost supervisor.
+---@return string?
+function Child:unwritten()
+  local state = self.final or self:state()
+  if state.phase == "lost" then
+    return nil
+  elseif state.error then
+    return tostring(state.error)
+  end
+  local failure = state.output and state.output.failure
+  return failure and "kept output: " .. failure
+end
+
 --- Releases the supervisor; what still runs is ended by it.
 function Child:close()
   self.supervisor:close()

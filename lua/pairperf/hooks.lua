@@ -102,8 +102,12 @@ local function first_problem(self, state, verdict)
     problem = ("did not end within %s of SIGTERM and was ended by SIGKILL%s"):format(grace, TRAP)
   end
   local exit = state.exit or verdict.leader_exit
-  problem = problem or exit and exit_problem(exit, not self.ended_early_s)
-  return problem or escapee_problem(state), halt
+  problem = problem or exit and exit_problem(exit, not self.ended_early_s) or escapee_problem(state)
+  local unwritten = not problem and self.child:unwritten()
+  if unwritten then
+    return "its evidence could not be written: " .. unwritten, true
+  end
+  return problem, halt
 end
 
 --- Ends the hook, proves its group gone and keeps how it went. Again: the first answer.

@@ -111,8 +111,13 @@ function Probe:stop()
   self.child = nil
   if running then
     local verdict = running:stop { first = "group", grace_s = 1 }
+    local problem, halt = child.problem(verdict)
+    local unwritten = running:unwritten()
     running:close()
-    return child.problem(verdict)
+    if unwritten and not problem then
+      return "its evidence could not be written: " .. unwritten, true
+    end
+    return problem, halt
   end
 end
 

@@ -24,6 +24,7 @@ local M = {}
 ---@field scenario pairperf.Scenario
 ---@field failure {step: string, reason: string, next: string}? the first one
 ---@field halt string? why nothing further may be launched
+---@field lost boolean? evidence that could not be written is among its failures
 ---@field script_error string? an error inside the script or the harness
 local Run = {}
 Run.__index = Run
@@ -47,12 +48,21 @@ function Run:fail(step, reason, halt, app_ended)
   local next = next_command(step, { dir = self.dir, app_ended = app_ended, app_output_kept = kept })
   local failure = { step = step, reason = reason, next = next }
   self.failure = self.failure or failure
+  self.lost = self.lost or step == "evidence"
   if halt then
     self.halt = self.halt or ("%s: %s"):format(step, reason)
   end
   failure.halt = halt and true or nil
   self.events:add("run_failed", failure)
   self.session.log:line(("%s failed at %s: %s"):format(self.slot.directory, step, reason))
+end
+
+--- Fails the run for evidence that could not be written, once.
+---@param problem any? nil: all could
+function Run:lose(problem)
+  if problem and not self.lost then
+    self:fail("evidence", tostring(problem), true)
+  end
 end
 
 -- ---------------------------------------------------------------- steps, in order
@@ -339,6 +349,7 @@ local function quit(run)
   if problem then
     run:fail("quit", "the application: " .. problem, halt)
   end
+  run:lose(run.app:unwritten())
   run.app:close()
 end
 
@@ -452,9 +463,7 @@ local function shut_down(run)
       note_raised(run, raised)
     end
   end
-  if run.events.error and not run.failure then
-    run:fail("evidence", tostring(run.events.error), true)
-  end
+  run:lose(run.events.error)
 end
 
 --- Executes one run of the plan. Its outcome is in the returned table and in its events.

@@ -311,9 +311,7 @@ end
 local function finish_run(session, slot, done)
   fail_from_evidence(session, slot, done)
   done.events:add("run_finished", { status = done.failure and "failed" or "success" })
-  if done.events.error and not done.failure then
-    done:fail("evidence", tostring(done.events.error), true)
-  end
+  done:lose(done.events.error)
   local ok, err = write_summary(session, slot)
   if not ok then
     done:fail("evidence", "summary: " .. tostring(err))

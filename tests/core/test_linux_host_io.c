@@ -418,6 +418,7 @@ static void output_that_cannot_be_kept_is_still_read_and_counted(void **state) {
     }
     assert_int_equal(output.stdout_bytes, 6);
     assert_int_equal(output.failure, PP_E_SYS);
+    assert_int_equal(output.failure_errno, ENOSPC);
     pp_exit exit;
     pp_reading written;
     while (os.reap(os.ctx, id, &exit, &written, &error) == PP_E_AGAIN)

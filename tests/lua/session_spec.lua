@@ -34,6 +34,7 @@ before_each(function()
       local done = outcomes[slot.slot] or {}
       done.slot, done.scenario, done.dir = slot, { warmup_s = 0, duration_s = 1 }, "/d"
       done.events = { add = function() end }
+      done.lose = function() end
       done.fail = function(self, step, reason)
         self.failure = { step = step, reason = reason }
       end

@@ -39,6 +39,7 @@ static void on_output(fake_harness *harness, pp_cursor *cursor) {
     told->stdout_truncated = pp_get_u8(cursor) != 0;
     told->stderr_truncated = pp_get_u8(cursor) != 0;
     told->failure = (pp_status)pp_get_u32(cursor);
+    told->failure_errno = (int)pp_get_u32(cursor);
 }
 
 static void hear(fake_harness *harness, const pp_message *message) {

@@ -107,7 +107,8 @@ typedef struct pp_supervisor_view {
     uint64_t escapes;         /* processes that left the group or session, ever */
     uint64_t output_bytes[2]; /* stdout, stderr: seen, kept or not */
     bool output_truncated[2];
-    pp_status output_failure;
+    pp_status output_failure;              /* PP_OK, or why kept output could not be written */
+    int output_errno;                      /* of that; 0: not a failed call */
     pp_verdict verdict;                    /* when DONE */
     bool forced;                           /* SIGKILL was needed */
     const char *verdict_json, *frame_json; /* latest records, not terminated; NULL: none */

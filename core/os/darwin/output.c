@@ -139,6 +139,7 @@ static void keep(pp_darwin *darwin, size_t index, const char *bytes, size_t size
         return;
     if (write_all(stream->file_fd, bytes, kept) != PP_OK) {
         output->failure = PP_E_SYS;
+        output->failure_errno = errno;
         close_fd(&stream->file_fd);
         return;
     }

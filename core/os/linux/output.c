@@ -48,10 +48,12 @@ static void keep(pp_linux_host *host, pp_linux_stream *stream, const char *bytes
         *truncated = true;
     if (wanted == 0 || stream->file_fd < 0)
         return;
-    pp_status status = write_all(host->sys, stream->file_fd, bytes, wanted, NULL);
+    pp_error error = { 0 };
+    pp_status status = write_all(host->sys, stream->file_fd, bytes, wanted, &error);
     stream->kept += wanted;
     if (status != PP_OK) {
         host->output.failure = status;
+        host->output.failure_errno = error.sys_errno;
         pp__linux_close(host->sys, &stream->file_fd);
     }
 }
