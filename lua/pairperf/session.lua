@@ -207,16 +207,21 @@ local function prepare(draft, command_line)
   local session = new_session(draft)
   session.log:line("session started in " .. draft.output)
   local ok, err = identify(draft)
-  ok, err = ok and write_manifests(draft), err
-  if not ok then
-    return nil, err
+  if ok then
+    ok, err = write_manifests(draft)
   end
-  session.plan = M.plan_table(draft, command_line)
-  ok, err = evidence.write_json(draft.output .. "/probes.json", probes.static())
+  if ok then
+    session.plan = M.plan_table(draft, command_line)
+    ok, err = evidence.write_json(draft.output .. "/probes.json", probes.static())
+  end
   if ok then
     ok, err = evidence.write_json(draft.output .. "/plan.json", session.plan)
   end
-  return ok and session or nil, err
+  if not ok then
+    session.log:line("nothing was started: " .. tostring(err))
+    return nil, err
+  end
+  return session
 end
 
 -- ---------------------------------------------------------------- after a run
@@ -309,6 +314,7 @@ local function count(session, done)
 end
 
 local function finish_run(session, slot, done)
+  core.fs.mkdirs(session.output .. "/" .. slot.directory) -- again, where that is what failed
   fail_from_evidence(session, slot, done)
   done.events:add("run_finished", { status = done.failure and "failed" or "success" })
   done:lose(done.events.error)

@@ -70,12 +70,14 @@ end
 
 -- What was sealed holds whole; what could not be sealed holds but for the seal.
 local function check_verify()
+  local log = read "session.log"
   local found, err = verify.session(output)
   expect(found, "verify: %s", tostring(err))
-  local sealed = read("session.log"):find("\n" .. digests.FILE .. " sha256", 1, true)
+  local sealed = log:find("\n" .. digests.FILE .. " sha256", 1, true)
   for _, one in ipairs(found and found.problems or {}) do
     local excused = not sealed and (one.file == digests.FILE or one.file == digests.LOG)
-      or status ~= 0 and read "session.log":find(one.file .. " not written", 1, true)
+      or status ~= 0 and log:find(one.file .. " not written", 1, true)
+      or status ~= 0 and one.file:find "^report" and log:find "Z report not written"
     expect(excused, "verify: %s: %s: %s", one.file, one.where, one.text)
   end
 end
