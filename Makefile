@@ -3,6 +3,7 @@
 #
 #   make demo      the demonstration: two small applications of our own, profiled and compared
 #   make test      all tests that need no real application, engine or scheduler
+#   make faults    each call that changes evidence fails once, every third one; ALL=1: all
 #   make soak      awkward applications 50 times, SCHEDULES=5000000 simulated kernels per profile
 #   make mutants   faults put into copies of the core by hand: a test notices each
 #   make vectors   golden vectors, or any FILE=… of their form
@@ -15,7 +16,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .NOTPARALLEL:
-.PHONY: all demo test soak mutants vectors real bench lint darwin install
+.PHONY: all demo test faults soak mutants vectors real bench lint darwin install
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -52,6 +53,11 @@ test:
 	@PP_REPEAT=5 tests/run.sh build/debug core sim live contracts lua cli
 	$(call build,core)
 	@tests/run.sh build/core core
+
+faults:
+	@third_party/install.sh test
+	$(call build,debug)
+	@tests/faults.sh build/debug $(if $(ALL),1,3)
 
 soak:
 	@third_party/install.sh test
