@@ -113,8 +113,9 @@ typedef struct pp_os {
      * gone, stale or unreadable. */
     pp_status (*usage)(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,
                        pp_error *reterr);
-    /* Figures whose reading can wait for the process. PP_E_BLOCKED: no answer when t_ns reached
-     * deadline_ns, or, at once, an earlier question that was given up is still unanswered. */
+    /* Figures whose reading can wait for the process. PP_E_BLOCKED: no answer in half of the time
+     * that was left until deadline_ns, so that others can be asked, too; or, at once, an earlier
+     * question about this process is still unanswered, or too many are about others. */
     pp_status (*memory)(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
                         pp_error *reterr);
     /* The leaf: a cgroup of the command's own. PP_E_UNSUPPORTED from each: there is none.

@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 #ifdef __linux__
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +114,7 @@ static int64_t from_now(int64_t ns) {
 #define SECOND INT64_C(1000000000)
 
 /* proves: TRK-1 */
-static void a_memory_read_that_hangs_is_blocked_at_the_deadline_and_holds_up_nobody(void **state) {
+static void a_memory_read_that_hangs_is_blocked_in_time_and_holds_up_nobody(void **state) {
     (void)state;
     script_proc *proc = script_process(PID, 1, 33);
     script_proc *other = script_process(PID + 1, 1, 34);
@@ -121,21 +123,89 @@ static void a_memory_read_that_hangs_is_blocked_at_the_deadline_and_holds_up_nob
     pp_proc_id id = identified(PID), other_id = identified(PID + 1);
     pp_memory memory;
     rollup->blocks = true;
-    int64_t deadline_ns = from_now(SECOND / 4);
-    assert_int_equal(os.memory(os.ctx, id, deadline_ns, &memory, &error), PP_E_BLOCKED);
-    assert_true(from_now(0) >= deadline_ns);
-    /* As long as it hangs nobody waits again, whatever the deadline. */
-    assert_int_equal(os.memory(os.ctx, other_id, INT64_MAX, &memory, &error), PP_E_BLOCKED);
+    int64_t half_ns = from_now(SECOND / 4);
+    assert_int_equal(os.memory(os.ctx, id, half_ns + SECOND / 4, &memory, &error), PP_E_BLOCKED);
+    assert_true(from_now(0) >= half_ns);
+    /* As long as it hangs nobody waits for it again, whatever the deadline. */
     assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_E_BLOCKED);
-    assert_known(used(id, false).cpu_ns, 5000);
+    assert_int_equal(os.memory(os.ctx, other_id, INT64_MAX, &memory, &error), PP_OK);
+    assert_known(memory.pss_bytes, 7 * KIB);
+    assert_true(used(id, false).cpu_ns.known);
 
     script_unblock(rollup);
     pp_status status = PP_E_BLOCKED;
     int64_t limit_ns = from_now(20 * SECOND);
     while (status == PP_E_BLOCKED && from_now(0) < limit_ns)
-        status = os.memory(os.ctx, other_id, limit_ns, &memory, &error);
+        status = os.memory(os.ctx, id, limit_ns, &memory, &error);
     assert_int_equal(status, PP_OK);
-    assert_known(memory.pss_bytes, 7 * KIB); /* its own, not the late answer */
+    assert_known(memory.pss_bytes, 100 * KIB);
+    assert_int_equal(os.memory(os.ctx, other_id, limit_ns, &memory, &error), PP_OK);
+    assert_known(memory.pss_bytes, 7 * KIB); /* its own, no late answer */
+}
+
+static size_t thread_count(void) {
+    DIR *dir = opendir("/proc/self/task");
+    assert_non_null(dir);
+    size_t count = 0;
+    while (readdir(dir) != NULL)
+        count++;
+    closedir(dir);
+    return count;
+}
+
+enum { HUNG = 9 }; /* all readers */
+
+/* proves: TRK-1 */
+static void as_many_readers_as_may_hang_and_no_more_and_all_come_back(void **state) {
+    (void)state;
+    pp_proc_id ids[HUNG + 1];
+    script_file *files[HUNG + 1];
+    pp_memory memory;
+    for (int i = 0; i <= HUNG; i++) {
+        files[i] = script_of(script_process(PID + i, 1, 33), "smaps_rollup", ROLLUP);
+        ids[i] = identified(PID + i);
+    }
+    size_t threads = thread_count();
+    for (int i = 0; i < HUNG; i++) {
+        if (i > 0) /* in the same pass */
+            assert_int_equal(os.memory(os.ctx, ids[HUNG], INT64_MAX, &memory, &error), PP_OK);
+        files[i]->blocks = true;
+        assert_int_equal(os.memory(os.ctx, ids[i], from_now(SECOND / 50), &memory, &error),
+                         PP_E_BLOCKED);
+    }
+    assert_int_equal(os.memory(os.ctx, ids[HUNG], INT64_MAX, &memory, &error), PP_E_BLOCKED);
+    assert_non_null(strstr(error.detail, "9 readers hang"));
+    assert_int_equal(thread_count(), threads + HUNG);
+
+    for (int i = 0; i < HUNG; i++)
+        script_unblock(files[i]);
+    int64_t limit_ns = from_now(20 * SECOND);
+    for (int i = 0; i <= HUNG; i++) {
+        pp_status status = PP_E_BLOCKED;
+        while (status == PP_E_BLOCKED && from_now(0) < limit_ns)
+            status = os.memory(os.ctx, ids[i], limit_ns, &memory, &error);
+        assert_int_equal(status, PP_OK);
+    }
+    assert_int_equal(thread_count(), threads + HUNG); /* the same ones */
+}
+
+/* proves: TRK-1 */
+static void closing_the_host_waits_for_no_hung_reader(void **state) {
+    (void)state;
+    script_file *rollup = script_of(script_process(PID, 1, 33), "smaps_rollup", ROLLUP);
+    pp_proc_id id = identified(PID);
+    pp_memory memory;
+    rollup->blocks = true;
+    assert_int_equal(os.memory(os.ctx, id, from_now(SECOND / 50), &memory, &error), PP_E_BLOCKED);
+    size_t threads = thread_count();
+    pp_host_close(&os); /* this test ends */
+    assert_int_equal(thread_count(), threads);
+    script_unblock(rollup);
+    int64_t limit = time(NULL) + 20;
+    while (thread_count() == threads && time(NULL) < limit)
+        (void)sched_yield();
+    assert_int_equal(thread_count(), threads - 1); /* it ended by itself */
+    open_host();
 }
 
 static void *unblock_later(void *file) {
@@ -169,7 +239,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(memory_is_combined_from_its_parts),
         T(denied_memory_and_no_memory_are_told_apart),
-        T(a_memory_read_that_hangs_is_blocked_at_the_deadline_and_holds_up_nobody),
+        T(a_memory_read_that_hangs_is_blocked_in_time_and_holds_up_nobody),
+        T(as_many_readers_as_may_hang_and_no_more_and_all_come_back),
+        T(closing_the_host_waits_for_no_hung_reader),
         T(a_slow_memory_read_within_the_deadline_is_a_reading_and_so_is_the_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

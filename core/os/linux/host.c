@@ -94,7 +94,7 @@ static pp_status set_up(pp_linux_host *host, pp_error *reterr) {
 
 static void tear_down(pp_linux_host *host) {
     const pp_linux_sys *sys = host->sys;
-    pp__linux_reader_close(host);
+    pp__linux_readers_close(host);
     pp__linux_terminal_back(host);
     pp__linux_streams_close(host);
     pp__linux_handles_done(host);

@@ -109,6 +109,9 @@ typedef struct pp_linux_saved {
 
 typedef struct pp_linux_reader pp_linux_reader; /* memory.c */
 
+/* One reads; the others may hang. */
+enum { PP_LINUX_READERS_MAX = 9 };
+
 typedef enum pp_linux_leaf_file {
     PP_LINUX_LEAF_CPU,
     PP_LINUX_LEAF_PROCS,
@@ -164,7 +167,8 @@ typedef struct pp_linux_host {
     uint64_t output_cap_bytes;
     pp_output_state output;
 
-    pp_linux_reader *reader; /* NULL until the first memory() */
+    pp_linux_reader *readers[PP_LINUX_READERS_MAX]; /* as many as were needed at one time */
+    size_t reader_count;
 } pp_linux_host;
 
 /* A process whose CPU clock (all threads, ns) shows what it showed before has not run since: its
@@ -301,7 +305,7 @@ pp_status pp__linux_open_kept_file(pp_linux_host *host, const char *name, int *r
 void pp__linux_streams_close(pp_linux_host *host);
 
 /* memory.c */
-void pp__linux_reader_close(pp_linux_host *host);
+void pp__linux_readers_close(pp_linux_host *host);
 
 /* spawn.c: takes the terminal back from the leader's group, if it was lent. */
 void pp__linux_terminal_back(pp_linux_host *host);

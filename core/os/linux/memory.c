@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading smaps_rollup can wait for the target's memory lock as long as the target likes. One
- * thread does it; it shares one slot with the loop and nothing else. The loop waits until its
- * deadline and then says BLOCKED, without any more waiting, until the thread is back; an answer
- * that came too late is thrown away. */
+/* Reading smaps_rollup can wait for the target's memory lock as long as the target likes. Threads
+ * do it, each with one slot that it shares with the loop and nothing else. A question takes at most
+ * half of the time that is left, so that those behind it have some; then it is BLOCKED, and so at
+ * once is every further question about that process until its thread is back. Meanwhile other
+ * threads read the others, until there are no more of them. An answer that came too late is thrown
+ * away. */
 #include "internal.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef enum slot_state { SLOT_IDLE, SLOT_ASKED, SLOT_ANSWERED } slot_state;
 
@@ -19,7 +22,7 @@ struct pp_linux_reader {
     pthread_cond_t changed;
     bool closing; /* the thread ends, and frees all of this */
     slot_state state;
-    int32_t pid;      /* asked */
+    pp_proc_id id;    /* asked */
     pp_status status; /* answered: status, then error or memory */
     pp_error error;
     pp_memory memory;
@@ -102,7 +105,7 @@ static void *read_for_ever(void *argument) {
             pthread_cond_wait(&reader->changed, &reader->lock);
             continue;
         }
-        int32_t pid = reader->pid;
+        int32_t pid = reader->id.pid;
         pthread_mutex_unlock(&reader->lock);
         pp_error error = { 0 };
         pp_memory memory = { 0 };
@@ -141,7 +144,10 @@ static int start_thread(pp_linux_reader *reader) {
     return result;
 }
 
-static pp_status reader_open(pp_linux_host *host, pp_error *reterr) {
+static pp_status reader_open(pp_linux_host *host, pp_linux_reader **ret_reader, pp_error *reterr) {
+    if (host->reader_count == PP_LINUX_READERS_MAX)
+        return pp_fail(reterr, PP_E_BLOCKED, 0, "smaps_rollup", "all %d readers hang",
+                       PP_LINUX_READERS_MAX);
     pp_linux_reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL)
         return pp_fail(reterr, PP_E_NOMEM, 0, "reader", "no memory");
@@ -153,16 +159,13 @@ static pp_status reader_open(pp_linux_host *host, pp_error *reterr) {
         free(reader);
         return pp_fail(reterr, PP_E_SYS, result, "pthread_create", "memory reader");
     }
-    host->reader = reader;
+    host->readers[host->reader_count++] = reader;
+    *ret_reader = reader;
     return PP_OK;
 }
 
 /* The thread frees the reader; one that is stuck in a read does so when it comes back. */
-void pp__linux_reader_close(pp_linux_host *host) {
-    pp_linux_reader *reader = host->reader;
-    host->reader = NULL;
-    if (reader == NULL)
-        return;
+static void reader_close(pp_linux_reader *reader) {
     pthread_t thread = reader->thread;
     pthread_mutex_lock(&reader->lock);
     bool stuck = reader->state == SLOT_ASKED;
@@ -172,25 +175,61 @@ void pp__linux_reader_close(pp_linux_host *host) {
     (void)(stuck ? pthread_detach(thread) : pthread_join(thread, NULL));
 }
 
-static pp_status ask(pp_linux_reader *reader, int32_t pid, int64_t deadline_ns,
-                     pp_memory *ret_memory, pp_error *reterr) {
-    struct timespec deadline = { .tv_sec = deadline_ns / PP_LINUX_NS_PER_SECOND,
-                                 .tv_nsec = deadline_ns % PP_LINUX_NS_PER_SECOND };
+void pp__linux_readers_close(pp_linux_host *host) {
+    while (host->reader_count > 0)
+        reader_close(host->readers[--host->reader_count]);
+}
+
+/* Frees the slot if its answer came too late for whoever asked. */
+static bool is_idle(pp_linux_reader *reader) {
     pthread_mutex_lock(&reader->lock);
-    if (reader->state == SLOT_ANSWERED) /* too late for whoever asked */
+    if (reader->state == SLOT_ANSWERED)
         reader->state = SLOT_IDLE;
-    if (reader->state == SLOT_IDLE) {
-        reader->pid = pid;
-        reader->state = SLOT_ASKED;
-        pthread_cond_broadcast(&reader->changed);
-        int result = 0;
-        while (reader->state != SLOT_ANSWERED && result != ETIMEDOUT)
-            result = pthread_cond_timedwait(&reader->changed, &reader->lock, &deadline);
+    bool idle = reader->state == SLOT_IDLE;
+    pthread_mutex_unlock(&reader->lock);
+    return idle;
+}
+
+static pp_status reader_for(pp_linux_host *host, pp_proc_id id, pp_linux_reader **ret_reader,
+                            pp_error *reterr) {
+    pp_linux_reader *free_one = NULL;
+    for (size_t i = 0; i < host->reader_count; i++) {
+        pp_linux_reader *reader = host->readers[i];
+        if (is_idle(reader))
+            free_one = reader;
+        else if (pp_proc_id_equal(reader->id, id))
+            return pp_fail(reterr, PP_E_BLOCKED, 0, "smaps_rollup", "pid %d: still no answer",
+                           id.pid);
     }
+    if (free_one == NULL)
+        return reader_open(host, ret_reader, reterr);
+    *ret_reader = free_one;
+    return PP_OK;
+}
+
+static struct timespec half_way(int64_t deadline_ns) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t now_ns = now.tv_sec * PP_LINUX_NS_PER_SECOND + now.tv_nsec;
+    int64_t until_ns = deadline_ns > now_ns ? now_ns + (deadline_ns - now_ns + 1) / 2 : deadline_ns;
+    return (struct timespec){ .tv_sec = until_ns / PP_LINUX_NS_PER_SECOND,
+                              .tv_nsec = until_ns % PP_LINUX_NS_PER_SECOND };
+}
+
+static pp_status ask(pp_linux_reader *reader, pp_proc_id id, int64_t deadline_ns,
+                     pp_memory *ret_memory, pp_error *reterr) {
+    struct timespec until = half_way(deadline_ns);
+    pthread_mutex_lock(&reader->lock);
+    reader->id = id;
+    reader->state = SLOT_ASKED;
+    pthread_cond_broadcast(&reader->changed);
+    int result = 0;
+    while (reader->state != SLOT_ANSWERED && result != ETIMEDOUT)
+        result = pthread_cond_timedwait(&reader->changed, &reader->lock, &until);
 
     pp_status status;
     if (reader->state != SLOT_ANSWERED) {
-        status = pp_fail(reterr, PP_E_BLOCKED, 0, "smaps_rollup", "pid %d: no answer", reader->pid);
+        status = pp_fail(reterr, PP_E_BLOCKED, 0, "smaps_rollup", "pid %d: no answer", id.pid);
     } else {
         reader->state = SLOT_IDLE;
         status = reader->status;
@@ -207,18 +246,19 @@ pp_status pp__linux_memory(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_mem
                            pp_error *reterr) {
     pp_linux_host *host = ctx;
     pp_linux_handle *handle;
+    pp_linux_reader *reader;
     const pp_linux_capability *fact = &host->facts[PP_LINUX_FACT_ROLLUP];
     if (fact->state != PP_OK)
         return pp_fail(reterr, fact->state, fact->sys_errno, "smaps_rollup", "%s",
                        fact->consequence);
     pp_status status = pp__linux_handle_find(host, id, &handle, reterr);
-    if (status == PP_OK && host->reader == NULL)
-        status = reader_open(host, reterr);
+    if (status == PP_OK)
+        status = reader_for(host, id, &reader, reterr);
     if (status != PP_OK)
         return status;
 
     pp_memory memory;
-    status = ask(host->reader, id.pid, deadline_ns, &memory, reterr);
+    status = ask(reader, id, deadline_ns, &memory, reterr);
     if (status != PP_OK)
         return status;
     status = pp__linux_handle_validate(host, handle, reterr);
