@@ -4,6 +4,7 @@ package.path = "tests/lua/?.lua;" .. package.path
 local core = require "pairperf.core"
 local fixture = require "fixture"
 local html = require "pairperf.html"
+local html_run = require "pairperf.html_run"
 local html_series = require "pairperf.html_series"
 local html_text = require "pairperf.html_text"
 local json = require "pairperf.json"
@@ -114,6 +115,19 @@ describe("report.html", function()
       40,
       count(text, '<path class="baseline line"') + count(text, '<path class="candidate line"') - 10
     )
+  end)
+
+  -- proves: REP-4 MET-7
+  it("draws CPU by the source that all runs are compared by", function()
+    local function points(tier)
+      fixture.run(dir, { frames = fixture.in_cgroup(frames(25), 3) })
+      local scenario = { warmup_ns = 0, metrics = { { name = "cpu_percent", tier = tier } } }
+      local run = assert(html_run.read(dir, nil, scenario))
+      return run.points[5].cpu - run.points[3].cpu
+    end
+    assert.equal(15 * S, points "cgroup")
+    assert.equal(5 * S, points "conservation")
+    assert.equal(5 * S, points "observed")
   end)
 
   -- proves: REP-4

@@ -46,6 +46,14 @@ describe("a run's intervals", function()
     assert.equal(25, found.rss_mean_bytes.n)
   end)
 
+  it("are by the source of the run's value", function()
+    local list = fixture.in_cgroup(stepped(40, 20), 2)
+    assert.near(-40, run_intervals.build(list, "cgroup").cpu_percent.step, 1)
+    assert.near(-20, run_intervals.build(list, "conservation").cpu_percent.step, 0.5)
+    list[5].cgroup = core.json.null
+    assert.is_nil(run_intervals.build(list, "cgroup").cpu_percent)
+  end)
+
   it("are absent where one frame has no total", function()
     local list = stepped(40, 20)
     list[5].conservation.cpu_ns = core.json.null
