@@ -327,6 +327,18 @@ describe("a report by sources", function()
     end))
     assert.equal(0, row(made, "cpu_percent").candidate.lower_bound)
     assert.is_nil(texts.terminal:find("CPU is a lower bound", 1, true))
+    assert.is_nil(texts.terminal:find("switches is a lower bound", 1, true))
+  end)
+
+  it("marks lower bounds of the source that is shown, not of a run's own best", function()
+    local made = write(four(function(runs)
+      runs[1].frames[2].conservation.lower_bound = true -- its own best is the group's total
+      for _, frame in ipairs(runs[3].frames) do
+        frame.cgroup = json.null
+      end
+    end))
+    assert.equal("conservation", row(made, "cpu_percent").tier)
+    assert.equal(1, row(made, "cpu_percent").candidate.lower_bound)
   end)
 
   -- proves: MET-6
