@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -247,7 +248,7 @@ static void a_process_that_moved_out_is_outside_and_one_that_moved_down_is_not(v
 
 /* proves: GRP-10 */
 static void a_leaf_of_a_supervisor_that_is_gone_is_cleared_away(void **state) {
-    char stale[4200], ours[4200], link[64] = { 0 };
+    char stale[4200], foreign[4200], link[64] = { 0 };
     pp_proc_id id = live_shell("exit 0");
     const char *path = leaf(id);
     pid_t dead = fork();
@@ -257,16 +258,28 @@ static void a_leaf_of_a_supervisor_that_is_gone_is_cleared_away(void **state) {
     assert_true(readlink("/proc/self/ns/pid", link, sizeof link - 1) > 5);
     unsigned long long space = strtoull(link + 5, NULL, 10);
     (void)snprintf(stale, sizeof stale, "%s/pairperf-%d-1-%llu", parent_of(path), dead, space);
-    (void)snprintf(ours, sizeof ours, "%s/pairperf-%d-1-%llu", parent_of(path), dead, space + 1);
+    (void)snprintf(foreign, sizeof foreign, "%s/pairperf-%d-1-%llu", parent_of(path), dead,
+                   space + 1);
     live_end(id);
     (void)live_close(state);
     assert_int_equal(mkdir(stale, 0755), 0);
-    assert_int_equal(mkdir(ours, 0755), 0);
+    assert_int_equal(mkdir(foreign, 0755), 0);
+    int owner = open(foreign, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(flock(owner, LOCK_EX), 0);
     assert_int_equal(live_open(state), 0);
-    id = live_shell("exit 0");
+    id = live_shell("exec sleep 60");
     assert_non_null(live_os.leaf_path(live_os.ctx));
     assert_false(exists(stale));
-    assert_int_equal(rmdir(ours), 0); /* of another namespace: left alone */
+    assert_true(exists(foreign)); /* of another namespace: its owner lives */
+    int ours = open(live_os.leaf_path(live_os.ctx), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(flock(ours, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK);
+    (void)close(ours);
+    (void)close(owner);
+    live_end(id);
+    (void)live_close(state);
+    assert_int_equal(live_open(state), 0);
+    id = live_shell("exit 0");
+    assert_false(exists(foreign));
     live_end(id);
 }
 

@@ -101,11 +101,25 @@ static bool is_gone(const pp_linux_sys *sys, const pp_linux_leaf_owner *owner) {
     return other;
 }
 
+static int open_dir(const pp_linux_sys *sys, int at, const char *path) {
+    return sys->open_at(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+}
+
+/* A pid of another namespace says nothing here, but every owner holds a lock while it lives. */
+static bool is_unlocked(const pp_linux_sys *sys, int parent_fd, const char *name) {
+    int fd = open_dir(sys, parent_fd, name);
+    bool unlocked = fd >= 0 && sys->try_lock(fd) >= 0;
+    pp__linux_close(sys, &fd);
+    return unlocked;
+}
+
 static void clear_away(const pp_linux_host *host, int parent_fd, uint64_t namespace,
                        const char *name) {
     pp_linux_leaf_owner owner;
-    if (pp__linux_decode_leaf_name(name, &owner) && owner.namespace == namespace &&
-        is_gone(host->sys, &owner))
+    if (!pp__linux_decode_leaf_name(name, &owner))
+        return;
+    if (owner.namespace == namespace ? is_gone(host->sys, &owner)
+                                     : is_unlocked(host->sys, parent_fd, name))
         (void)host->sys->remove_dir(parent_fd, name);
 }
 
@@ -120,10 +134,6 @@ static void clear_stale(const pp_linux_host *host, int parent_fd, uint64_t names
         for (size_t at = 0; pp__linux_next_name(bytes, (size_t)got, &at, &name);)
             clear_away(host, parent_fd, namespace, name);
     }
-}
-
-static int open_dir(const pp_linux_sys *sys, int at, const char *path) {
-    return sys->open_at(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
 }
 
 static pp_status hold_files(pp_linux_host *host, pp_linux_leaf *leaf, pp_error *reterr) {
@@ -178,7 +188,9 @@ static pp_status make_in(pp_linux_host *host, const char *parent, uint64_t names
     }
     leaf->parent_fd = fd;
     pp_status status = hold_files(host, leaf, reterr);
-    if (status != PP_OK)
+    if (status == PP_OK)
+        (void)host->sys->try_lock(leaf->dir_fd);
+    else
         (void)let_go(host, NULL);
     return status;
 }

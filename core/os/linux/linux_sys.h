@@ -28,6 +28,7 @@ typedef struct pp_linux_sys {
     ssize_t (*read_dir)(int fd, void *bytes, size_t size); /* getdents64 */
     int (*make_dir)(int dir_fd, const char *name);
     int (*remove_dir)(int dir_fd, const char *name);
+    int (*try_lock)(int fd); /* flock, exclusive, not waiting */
     int (*inode)(int fd, uint64_t *ret_fs_magic, uint64_t *ret_inode);
     int (*pipe)(int ret_fds[2]);    /* close-on-exec */
     int (*dup_above_stdio)(int fd); /* close-on-exec, >= 3 */

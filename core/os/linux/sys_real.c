@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -67,6 +68,10 @@ static int real_make_dir(int dir_fd, const char *name) {
 
 static int real_remove_dir(int dir_fd, const char *name) {
     RESULT_OF(int, unlinkat(dir_fd, name, AT_REMOVEDIR));
+}
+
+static int real_try_lock(int fd) {
+    RESULT_OF(int, flock(fd, LOCK_EX | LOCK_NB));
 }
 
 static int real_inode(int fd, uint64_t *ret_fs_magic, uint64_t *ret_inode) {
@@ -219,6 +224,7 @@ const pp_linux_sys pp_linux_sys_real = {
     .read_dir = real_read_dir,
     .make_dir = real_make_dir,
     .remove_dir = real_remove_dir,
+    .try_lock = real_try_lock,
     .inode = real_inode,
     .pipe = real_pipe,
     .dup_above_stdio = real_dup_above_stdio,
