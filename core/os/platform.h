@@ -2,6 +2,7 @@
 #ifndef PAIRPERF_PLATFORM_H
 #define PAIRPERF_PLATFORM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -15,8 +16,9 @@
  * and its clocks and counters disagree. */
 pp_status pp_platform_check(pp_error *reterr);
 
-/* Modification time in nanoseconds since the epoch. */
+/* Modification and change time in nanoseconds since the epoch. */
 int64_t pp_platform_mtime_ns(const struct stat *st);
+int64_t pp_platform_ctime_ns(const struct stat *st);
 
 /* Sets the modification time of an open file; its access time stays as it is. */
 pp_status pp_platform_set_mtime(int fd, int64_t mtime_ns, const char *name, pp_error *reterr);
@@ -30,6 +32,35 @@ typedef struct pp_stat_field {
 
 enum { PP_STAT_FIELDS_MAX = 16 };
 size_t pp_platform_stat_fields(const struct stat *st, pp_stat_field ret_fields[PP_STAT_FIELDS_MAX]);
+
+/* CPUs that this process may use, at least 1. */
+unsigned pp_platform_cpus(void);
+
+/* Gives memory that was allocated and will be written its pages at once, which is cheaper than one
+ * by one. Only ever a hint. */
+void pp_platform_populate(void *memory, size_t size);
+
+/* The beginning of this open file can be read without waiting for a device. False when the system
+ * does not tell. */
+bool pp_platform_in_memory(int fd);
+
+/* Says that these bytes of an open file will be read soon. Only ever a hint. */
+void pp_platform_read_ahead(int fd, uint64_t offset, uint64_t size);
+
+/* Makes the empty open file `out` share the whole content of `in`, without copying it.
+ *
+ * Errors  PP_E_UNSUPPORTED  not this system, or these files cannot share; `out` is still empty
+ */
+pp_status pp_platform_clone(int in, int out, const char *name, pp_error *reterr);
+
+/* Copies up to `size` bytes at the same `offset` of both files inside the kernel.
+ *
+ * ret_copied  0 when `in` ends there
+ * Errors      PP_E_UNSUPPORTED  not this system, or not between these files: read and write
+ *             PP_E_SYS          the copying itself failed
+ */
+pp_status pp_platform_copy_range(int in, int out, uint64_t offset, size_t size, size_t *ret_copied,
+                                 const char *name, pp_error *reterr);
 
 /* Absolute path of the running executable, links resolved. PP_E_NOMEM when `size` is too small. */
 pp_status pp_platform_exe_path(char *ret_path, size_t size, pp_error *reterr);

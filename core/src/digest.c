@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A digest is of a content that stood still: what fstat says before and after the read must agree
- * with each other and with the number of bytes read. The context is reset by each use. */
+ * with each other and with the number of bytes read. The context is reset by each use. Times are as
+ * fine as the file system keeps them: a change within the tick of the one before shows only in the
+ * size. */
 #include "pairperf/digest.h"
 
 #include <errno.h>
@@ -10,10 +12,11 @@
 #include <sys/stat.h>
 
 #include "cleanup.h"
+#include "digest_internal.h"
+#include "facts.h"
 #include "fs_internal.h"
-#include "platform.h"
 
-enum { BUFFER_SIZE = 256 * 1024, SHA256_SIZE = 32 };
+enum { BUFFER_SIZE = PP__DIGEST_AT_ONCE };
 
 struct pp_digest {
     EVP_MD *algorithm;
@@ -53,72 +56,120 @@ static pp_status begin(pp_digest *digest, pp_error *reterr) {
     return PP_OK;
 }
 
-static pp_status finish(pp_digest *digest, char ret_hex[PP_DIGEST_HEX], pp_error *reterr) {
-    static const char digits[] = "0123456789abcdef";
-    unsigned char bytes[SHA256_SIZE];
-    if (!EVP_DigestFinal_ex(digest->context, bytes, NULL))
+static pp_status finish(pp_digest *digest, unsigned char ret_sha256[PP__SHA256_SIZE],
+                        pp_error *reterr) {
+    if (!EVP_DigestFinal_ex(digest->context, ret_sha256, NULL))
         return crypto_failed(reterr);
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        ret_hex[2 * i] = digits[bytes[i] >> 4];
-        ret_hex[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    ret_hex[2 * sizeof bytes] = '\0';
     return PP_OK;
+}
+
+void pp__digest_hex(const unsigned char sha256[PP__SHA256_SIZE], char ret_hex[PP_DIGEST_HEX]) {
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < PP__SHA256_SIZE; i++) {
+        ret_hex[2 * i] = digits[sha256[i] >> 4];
+        ret_hex[2 * i + 1] = digits[sha256[i] & 15];
+    }
+    ret_hex[PP_DIGEST_HEX - 1] = '\0';
+}
+
+static pp_status changed(const char *name, pp_error *reterr) {
+    return pp_fail(reterr, PP_E_UNVERIFIED, 0, "sha256", "%.460s: changed while it was read", name);
 }
 
 pp_status pp_digest_bytes(pp_digest *digest, const void *bytes, size_t size,
                           char ret_hex[PP_DIGEST_HEX], pp_error *reterr) {
+    unsigned char sha256[PP__SHA256_SIZE];
     pp_status status = begin(digest, reterr);
     if (status != PP_OK)
         return status;
     if (!EVP_DigestUpdate(digest->context, bytes, size))
         return crypto_failed(reterr);
-    return finish(digest, ret_hex, reterr);
+    status = finish(digest, sha256, reterr);
+    if (status == PP_OK)
+        pp__digest_hex(sha256, ret_hex);
+    return status;
 }
 
-/* Hashes what there is up to `size` bytes; whether that was all, fstat tells afterwards. */
+static void look(pp__digest_watch *watch, size_t got) {
+    uint_fast64_t bytes = atomic_load_explicit(&watch->bytes, memory_order_relaxed);
+    atomic_store_explicit(&watch->bytes, bytes + got, memory_order_relaxed);
+}
+
 static pp_status read_through(pp_digest *digest, int fd, uint64_t size, const char *name,
-                              uint64_t *ret_read, pp_error *reterr) {
-    uint64_t total = 0;
-    while (total < size) {
-        uint64_t left = size - total;
-        size_t wanted = left < BUFFER_SIZE ? (size_t)left : BUFFER_SIZE;
+                              pp__digest_watch *watch, pp_error *reterr) {
+    while (size > 0) {
+        size_t wanted = size < BUFFER_SIZE ? (size_t)size : BUFFER_SIZE;
         size_t got;
         pp_status status = pp__fs_read_up_to(fd, digest->buffer, wanted, name, &got, reterr);
         if (status != PP_OK)
             return status;
+        if (got < wanted)
+            return changed(name, reterr);
         if (!EVP_DigestUpdate(digest->context, digest->buffer, got))
             return crypto_failed(reterr);
-        total += got;
-        if (got < wanted)
-            break;
+        size -= got;
+        if (watch)
+            look(watch, got);
+        if (watch && atomic_load_explicit(watch->stop, memory_order_relaxed))
+            return pp_fail(reterr, PP_E_CANCELLED, 0, "sha256", "%s", name);
     }
-    *ret_read = total;
     return PP_OK;
+}
+
+pp_status pp__digest_rest(pp_digest *digest, int fd, uint64_t size, const char *name,
+                          pp__digest_watch *watch, unsigned char ret_sha256[PP__SHA256_SIZE],
+                          pp_error *reterr) {
+    pp_status status = read_through(digest, fd, size, name, watch, reterr);
+    return status == PP_OK ? finish(digest, ret_sha256, reterr) : status;
+}
+
+pp_status pp__digest_content(pp_digest *digest, int fd, uint64_t size, const char *name,
+                             pp__digest_watch *watch, unsigned char ret_sha256[PP__SHA256_SIZE],
+                             pp_error *reterr) {
+    pp_status status = begin(digest, reterr);
+    if (status == PP_OK)
+        status = pp__digest_rest(digest, fd, size, name, watch, ret_sha256, reterr);
+    return status;
+}
+
+pp_status pp__digest_start(pp_digest *digest, int fd, const char *name, size_t *ret_size,
+                           unsigned char ret_sha256[PP__SHA256_SIZE], pp_error *reterr) {
+    ssize_t got;
+    do
+        got = read(fd, digest->buffer, BUFFER_SIZE);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return pp__fs_fail(reterr, errno, "read", name);
+    pp_status status = begin(digest, reterr);
+    if (status == PP_OK && !EVP_DigestUpdate(digest->context, digest->buffer, (size_t)got))
+        status = crypto_failed(reterr);
+    if (status == PP_OK && got < BUFFER_SIZE)
+        status = finish(digest, ret_sha256, reterr);
+    if (status == PP_OK)
+        *ret_size = (size_t)got;
+    return status;
 }
 
 pp_status pp_digest_fd(pp_digest *digest, int fd, const char *name, uint64_t *ret_size,
                        char ret_hex[PP_DIGEST_HEX], pp_error *reterr) {
-    struct stat before, after;
-    if (fstat(fd, &before) != 0)
+    struct stat st;
+    if (fstat(fd, &st) != 0)
         return pp__fs_fail(reterr, errno, "fstat", name);
-    if (!S_ISREG(before.st_mode))
+    if (!S_ISREG(st.st_mode))
         return pp_fail(reterr, PP_E_INVALID, 0, "sha256", "%s: not a regular file", name);
-    uint64_t size = 0;
-    pp_status status = begin(digest, reterr);
-    if (status == PP_OK)
-        status = read_through(digest, fd, (uint64_t)before.st_size, name, &size, reterr);
+    pp__facts before = pp__facts_of(&st);
+    unsigned char sha256[PP__SHA256_SIZE];
+    pp_status status = pp__digest_content(digest, fd, before.size, name, NULL, sha256, reterr);
     if (status != PP_OK)
         return status;
-    if (fstat(fd, &after) != 0)
+    if (fstat(fd, &st) != 0)
         return pp__fs_fail(reterr, errno, "fstat", name);
-    if (size != (uint64_t)before.st_size || before.st_size != after.st_size ||
-        pp_platform_mtime_ns(&before) != pp_platform_mtime_ns(&after))
-        return pp_fail(reterr, PP_E_UNVERIFIED, 0, "sha256", "%s: changed while it was read", name);
-    status = finish(digest, ret_hex, reterr);
-    if (status == PP_OK)
-        *ret_size = size;
-    return status;
+    pp__facts after = pp__facts_of(&st);
+    if (!pp__facts_equal(&before, &after))
+        return changed(name, reterr);
+    pp__digest_hex(sha256, ret_hex);
+    *ret_size = before.size;
+    return PP_OK;
 }
 
 pp_status pp_digest_file(pp_digest *digest, const char *path, char ret_hex[PP_DIGEST_HEX],

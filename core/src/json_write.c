@@ -37,6 +37,11 @@ static bool append(pp_json *json, pp_json_bytes *bytes, const char *data, size_t
     return true;
 }
 
+void pp_json_into(pp_json *json, char *memory, size_t size) {
+    free(json->text.data);
+    json->text = (pp_json_bytes){ .data = memory, .capacity = size };
+}
+
 static bool put(pp_json *json, const char *data, size_t size) {
     return append(json, &json->text, data, size);
 }
@@ -114,10 +119,24 @@ static bool put_escaped(pp_json *json, unsigned char byte) {
     return put(json, escape, 6);
 }
 
+/* Eight bytes of ASCII that need no escape, tested at once: a borrow into the high bit shows a byte
+ * below 0x20, or one that is equal to what it was compared with. */
+static bool eight_plain(const char *text) {
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    uint64_t quote = word ^ ones * '"', backslash = word ^ ones * '\\';
+    return ((word | (word - ones * 0x20) | (quote - ones) | (backslash - ones)) & high) == 0;
+}
+
 static bool put_quoted(pp_json *json, const char *text, size_t size) {
     put(json, "\"", 1);
     size_t plain = 0; /* start of the bytes not written yet */
     for (size_t i = 0; i < size; i++) {
+        if (size - i >= sizeof(uint64_t) && eight_plain(text + i)) {
+            i += sizeof(uint64_t) - 1;
+            continue;
+        }
         unsigned char byte = (unsigned char)text[i];
         if (byte >= 0x20 && byte != '"' && byte != '\\')
             continue;
@@ -268,6 +287,16 @@ pp_status pp_json_finish(pp_json *json, const char **ret_text, size_t *ret_size,
     return PP_OK;
 }
 
+pp_status pp_json_take(pp_json *json, char **ret_text, size_t *ret_size, pp_error *reterr) {
+    const char *text;
+    pp_status status = pp_json_finish(json, &text, ret_size, reterr);
+    if (status != PP_OK)
+        return status;
+    *ret_text = json->text.data;
+    json->text = (pp_json_bytes){ 0 };
+    return PP_OK;
+}
+
 void pp_json_done(pp_json *json) {
     if (!json)
         return;
@@ -295,9 +324,19 @@ static size_t sequence_size(const unsigned char *at, size_t left) {
     return size;
 }
 
+static bool is_ascii(uint64_t word) {
+    return (word & UINT64_C(0x8080808080808080)) == 0;
+}
+
 bool pp_utf8_valid(const char *bytes, size_t size) {
     const unsigned char *at = (const unsigned char *)bytes;
     for (size_t left = size; left > 0;) {
+        uint64_t word;
+        if (left >= sizeof word && (memcpy(&word, at, sizeof word), is_ascii(word))) {
+            at += sizeof word;
+            left -= sizeof word;
+            continue;
+        }
         size_t step = sequence_size(at, left);
         if (step == 0)
             return false;

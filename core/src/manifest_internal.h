@@ -5,7 +5,9 @@
 #include "pairperf/manifest.h"
 #include "walk.h"
 
-/* pp_manifest_build() of a root that was listed before. */
-pp_status pp__manifest_of_walk(const pp__walk *walk, pp_manifest *ret_manifest, pp_error *reterr);
+/* pp_manifest_build() of a root that was listed before. Afterwards all facts but those of links are
+ * known. */
+pp_status pp__manifest_of_walk(pp__walk *walk, const pp_manifest_options *options,
+                               pp_manifest *ret_manifest, pp_error *reterr);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The template is listed and hashed before and after the copy, and both must agree. Nothing is
- * created before every entry was found to be a file or a directory. Directories get their modes and
- * times last, deepest first, because filling them changes both. */
+/* The template is listed and hashed before and after the copy, and both must agree, in what the
+ * system tells of each entry, too. Nothing is created before every entry was found to be a file or
+ * a directory. Directories get their modes and times last, deepest first, because filling them
+ * changes both. Contents are shared where the file system can, else copied in the kernel, else
+ * here; only the last says why it cannot. */
 #include "pairperf/template.h"
 
 #include <errno.h>
@@ -17,7 +19,10 @@
 #include "manifest_internal.h"
 #include "platform.h"
 
-enum { COPY_SIZE = 128 * 1024 };
+enum {
+    COPY_SIZE = 128 * 1024,
+    RANGE_SIZE = 1 << 30, /* what the kernel is asked to copy in one call */
+};
 
 static bool acceptable(mode_t mode) {
     return S_ISREG(mode) || S_ISDIR(mode);
@@ -27,11 +32,11 @@ static pp_status refuse_special(const pp__walk *walk, pp_error *reterr) {
     char list[400] = "";
     size_t used = 0, left_out = 0;
     for (size_t i = 0; i < walk->count; i++) {
-        const pp__walk_entry *entry = &walk->entries[i];
-        if (acceptable(entry->mode))
+        const pp__walk_entry *entry = walk->entries[i];
+        if (acceptable(entry->type))
             continue;
         int size = snprintf(list + used, sizeof list - used, "%s%s (%s)", used ? ", " : "",
-                            entry->path, pp__fs_type_name(entry->mode));
+                            entry->path, pp__fs_type_name(entry->type));
         if (size > 0 && (size_t)size < sizeof list - used) {
             used += (size_t)size;
         } else {
@@ -67,7 +72,7 @@ static pp_status take_snapshot(const char *directory, snapshot *ret_taken, pp_er
     if (status == PP_OK)
         status = refuse_special(&taken.walk, reterr);
     if (status == PP_OK)
-        status = pp__manifest_of_walk(&taken.walk, &taken.manifest, reterr);
+        status = pp__manifest_of_walk(&taken.walk, NULL, &taken.manifest, reterr);
     if (status == PP_OK)
         *ret_taken = taken;
     else
@@ -92,13 +97,18 @@ pp_status pp_template_check(const char *directory, pp_template *ret_template, pp
 }
 
 typedef struct copy {
-    const pp__walk *walk;
+    pp__walk *walk;
+    pp__walk_cursor cursor;
     int home_fd;
     char *buffer; /* COPY_SIZE */
 } copy;
 
-static pp_status copy_range(const copy *to, int in, int out, off_t at, off_t end, const char *name,
-                            pp_error *reterr) {
+static pp_status became_shorter(const char *name, pp_error *reterr) {
+    return pp_fail(reterr, PP_E_UNVERIFIED, 0, "copy", "%.460s: became shorter", name);
+}
+
+static pp_status read_and_write(const copy *to, int in, int out, off_t at, off_t end,
+                                const char *name, pp_error *reterr) {
     if (lseek(in, at, SEEK_SET) < 0 || lseek(out, at, SEEK_SET) < 0)
         return pp__fs_fail(reterr, errno, "lseek", name);
     while (at < end) {
@@ -106,7 +116,7 @@ static pp_status copy_range(const copy *to, int in, int out, off_t at, off_t end
         size_t got;
         pp_status status = pp__fs_read_up_to(in, to->buffer, wanted, name, &got, reterr);
         if (status == PP_OK && got < wanted)
-            status = pp_fail(reterr, PP_E_UNVERIFIED, 0, "copy", "%s: became shorter", name);
+            status = became_shorter(name, reterr);
         if (status == PP_OK)
             status = pp__fs_write_all(out, to->buffer, got, name, reterr);
         if (status != PP_OK)
@@ -116,9 +126,25 @@ static pp_status copy_range(const copy *to, int in, int out, off_t at, off_t end
     return PP_OK;
 }
 
+static pp_status copy_range(const copy *to, int in, int out, off_t at, off_t end, const char *name,
+                            pp_error *reterr) {
+    while (at < end) {
+        size_t wanted = end - at < RANGE_SIZE ? (size_t)(end - at) : RANGE_SIZE;
+        size_t copied;
+        pp_status status =
+            pp_platform_copy_range(in, out, (uint64_t)at, wanted, &copied, name, reterr);
+        if (status == PP_E_UNSUPPORTED || (status == PP_OK && copied == 0))
+            return read_and_write(to, in, out, at, end, name, reterr);
+        if (status != PP_OK)
+            return status;
+        at += (off_t)copied;
+    }
+    return PP_OK;
+}
+
 /* Copies only where the file system says there is data; one that cannot tell says "everywhere". */
-static pp_status copy_content(const copy *to, int in, int out, off_t size, const char *name,
-                              pp_error *reterr) {
+static pp_status copy_data(const copy *to, int in, int out, off_t size, const char *name,
+                           pp_error *reterr) {
     if (ftruncate(out, size) != 0)
         return pp__fs_fail(reterr, errno, "ftruncate", name);
     for (off_t at = 0; at < size;) {
@@ -140,25 +166,36 @@ static pp_status copy_content(const copy *to, int in, int out, off_t size, const
     return PP_OK;
 }
 
-static pp_status set_attributes(int fd, const pp__walk_entry *entry, const char *name,
-                                pp_error *reterr) {
-    if (fchmod(fd, entry->mode & 07777) != 0)
-        return pp__fs_fail(reterr, errno, "fchmod", name);
-    return pp_platform_set_mtime(fd, entry->mtime_ns, name, reterr);
+static pp_status copy_content(const copy *to, int in, int out, off_t size, const char *name,
+                              pp_error *reterr) {
+    if (size == 0 || pp_platform_clone(in, out, name, NULL) == PP_OK)
+        return PP_OK;
+    return copy_data(to, in, out, size, name, reterr);
 }
 
-static pp_status copy_file(const copy *to, size_t index, pp_error *reterr) {
-    const pp__walk_entry *entry = &to->walk->entries[index];
+static pp_status set_attributes(int fd, const pp__walk_entry *entry, const char *name,
+                                pp_error *reterr) {
+    if (fchmod(fd, entry->facts.mode & 07777) != 0)
+        return pp__fs_fail(reterr, errno, "fchmod", name);
+    return pp_platform_set_mtime(fd, entry->facts.mtime_ns, name, reterr);
+}
+
+static pp_status copy_file(copy *to, size_t index, pp_error *reterr) {
+    const pp__walk_entry *entry = to->walk->entries[index];
     pp__walk_name name = pp__walk_entry_name(to->walk, index);
     PP_AUTO_FD in = -1;
-    pp_status status = pp__walk_entry_open(to->walk, index, &in, reterr);
+    pp_status status = pp__walk_entry_open(to->walk, index, &to->cursor, &in, reterr);
+    if (status == PP_OK)
+        status = pp__walk_entry_look(to->walk, index, in, reterr);
     if (status != PP_OK)
         return status;
     PP_AUTO_FD out = openat(to->home_fd, entry->path,
                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (out < 0)
         return pp__fs_fail(reterr, errno, "create", name.text);
-    status = copy_content(to, in, out, (off_t)entry->size, name.text, reterr);
+    status = copy_content(to, in, out, (off_t)entry->facts.size, name.text, reterr);
+    if (status == PP_OK)
+        status = pp__walk_entry_look(to->walk, index, in, reterr);
     if (status == PP_OK)
         status = set_attributes(out, entry, name.text, reterr);
     if (status == PP_OK)
@@ -167,7 +204,7 @@ static pp_status copy_file(const copy *to, size_t index, pp_error *reterr) {
 }
 
 static pp_status finish_directory(const copy *to, size_t index, pp_error *reterr) {
-    const pp__walk_entry *entry = &to->walk->entries[index];
+    const pp__walk_entry *entry = to->walk->entries[index];
     pp__walk_name name = pp__walk_entry_name(to->walk, index);
     PP_AUTO_FD fd =
         openat(to->home_fd, entry->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -176,23 +213,23 @@ static pp_status finish_directory(const copy *to, size_t index, pp_error *reterr
     return set_attributes(fd, entry, name.text, reterr);
 }
 
-static pp_status copy_entries(const copy *to, pp_error *reterr) {
+static pp_status copy_entries(copy *to, pp_error *reterr) {
     pp_status status = PP_OK;
     size_t count = to->walk->count;
     for (size_t i = 0; status == PP_OK && i < count; i++) {
-        const pp__walk_entry *entry = &to->walk->entries[i];
-        if (S_ISREG(entry->mode))
+        const pp__walk_entry *entry = to->walk->entries[i];
+        if (S_ISREG(entry->type))
             status = copy_file(to, i, reterr);
         else if (mkdirat(to->home_fd, entry->path, 0700) != 0)
             status = pp__fs_fail(reterr, errno, "mkdir", pp__walk_entry_name(to->walk, i).text);
     }
     for (size_t i = count; status == PP_OK && i > 0; i--)
-        if (S_ISDIR(to->walk->entries[i - 1].mode))
+        if (S_ISDIR(to->walk->entries[i - 1]->type))
             status = finish_directory(to, i - 1, reterr);
     return status;
 }
 
-static pp_status copy_into(const pp__walk *walk, const char *home, pp_error *reterr) {
+static pp_status copy_into(pp__walk *walk, const char *home, pp_error *reterr) {
     PP_AUTO_FD home_fd = open(home, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (home_fd < 0)
         return pp__fs_fail(reterr, errno, "open", home);
@@ -200,14 +237,16 @@ static pp_status copy_into(const pp__walk *walk, const char *home, pp_error *ret
     if (!buffer)
         return pp_fail(reterr, PP_E_NOMEM, ENOMEM, "malloc", "%s", home);
     copy to = { .walk = walk, .home_fd = home_fd, .buffer = buffer };
-    return copy_entries(&to, reterr);
+    pp_status status = copy_entries(&to, reterr);
+    pp__walk_cursor_done(&to.cursor);
+    return status;
 }
 
 static bool same(const snapshot *before, const snapshot *after) {
     if (strcmp(before->manifest.sha256, after->manifest.sha256) != 0)
         return false;
     for (size_t i = 0; i < before->walk.count; i++)
-        if (before->walk.entries[i].mtime_ns != after->walk.entries[i].mtime_ns)
+        if (!pp__facts_equal(&before->walk.entries[i]->facts, &after->walk.entries[i]->facts))
             return false;
     return true;
 }

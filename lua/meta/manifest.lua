@@ -11,13 +11,24 @@ local manifest = {}
 ---@field files integer regular files
 ---@field bytes integer their sizes summed
 
+---@class pairperf.ManifestProgress
+---@field files_done integer
+---@field files integer
+---@field bytes_done integer
+---@field bytes integer? of all files, once they are known
+
+---@class pairperf.ManifestOptions
+---@field progress fun(progress: pairperf.ManifestProgress)? called about ten times a second; an error in it ends the hashing and is raised
+
 --- What a bundle, directory or single file holds: types, modes, sizes, digests, link targets; no
 --- times, owners, extended attributes. Links are not followed, special files are not opened.
---- Anything unreadable is an error that names it; so is a file that changes meanwhile.
+--- Anything unreadable is an error that names it; so is a file that changes meanwhile. Every file is
+--- read each time, by several threads; a signal that asks to stop ends it.
 ---@param root string
+---@param options pairperf.ManifestOptions?
 ---@return pairperf.Manifest? manifest
----@return pairperf.Error? err codes: denied, sys, unverified, invalid
+---@return pairperf.Error? err codes: denied, sys, unverified, invalid, cancelled, overflow
 ---@nodiscard
-function manifest.build(root) end
+function manifest.build(root, options) end
 
 return manifest

@@ -22,7 +22,7 @@
 static char *text_of(const char *root) {
     pp_manifest manifest;
     pp_error err = { 0 };
-    if (pp_manifest_build(root, &manifest, &err) != PP_OK)
+    if (pp_manifest_build(root, NULL, &manifest, &err) != PP_OK)
         fail_msg("%s: %s", err.op, err.detail);
     char *text = strndup(manifest.json, manifest.size);
     pp_manifest_done(&manifest);
@@ -62,7 +62,7 @@ static void the_form_is_fixed(void **state) {
 static void the_digest_is_that_of_the_canonical_bytes(void **state) {
     (void)state;
     pp_manifest manifest;
-    assert_int_equal(pp_manifest_build(scratch_path("form"), &manifest, NULL), PP_OK);
+    assert_int_equal(pp_manifest_build(scratch_path("form"), NULL, &manifest, NULL), PP_OK);
     pp_digest *digest;
     char hex[PP_DIGEST_HEX];
     assert_int_equal(pp_digest_new(&digest, NULL), PP_OK);
@@ -143,7 +143,7 @@ static void links_that_loop_or_lead_out_are_entries(void **state) {
     assert_int_equal(symlink("nowhere", scratch_path("links/dangling")), 0);
     assert_int_equal(symlink("/etc", scratch_path("links/outside")), 0);
     pp_manifest manifest;
-    assert_int_equal(pp_manifest_build(root, &manifest, NULL), PP_OK);
+    assert_int_equal(pp_manifest_build(root, NULL, &manifest, NULL), PP_OK);
     assert_int_equal(manifest.entries, 5);
     assert_int_equal(manifest.files, 0);
     pp_manifest_done(&manifest);
@@ -175,7 +175,7 @@ static void an_unreadable_file_is_an_error_by_name_and_not_empty(void **state) {
     pp_manifest manifest;
     pp_error err = { 0 };
     scratch_drop_privilege();
-    pp_status status = pp_manifest_build(root, &manifest, &err);
+    pp_status status = pp_manifest_build(root, NULL, &manifest, &err);
     scratch_restore_privilege();
     assert_int_equal(status, PP_E_DENIED);
     assert_string_equal(err.detail, path);

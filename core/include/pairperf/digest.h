@@ -28,7 +28,7 @@ pp_status pp_digest_bytes(pp_digest *digest, const void *bytes, size_t size,
 /* An open regular file from its present position, which must be the start, to its end.
  *
  * name    for errors
- * Errors  PP_E_UNVERIFIED  size or modification time changed meanwhile
+ * Errors  PP_E_UNVERIFIED  size, mode, modification or change time changed meanwhile
  *         PP_E_INVALID     not a regular file
  *         and those of fs.h
  */

@@ -69,9 +69,15 @@ void pp_json_double(pp_json *json, double value);
 void pp_json_string(pp_json *json, const char *text);
 void pp_json_string_bytes(pp_json *json, const char *text, size_t size);
 
+/* Before anything is written: the text begins in this malloc'd memory, which is taken over. */
+void pp_json_into(pp_json *json, char *memory, size_t size);
+
 /* Ends the document. *ret_text has no NUL and belongs to `json`, valid until it is written again
  * or done. */
 pp_status pp_json_finish(pp_json *json, const char **ret_text, size_t *ret_size, pp_error *reterr);
+
+/* Ends the document and hands its text over: the caller frees it. */
+pp_status pp_json_take(pp_json *json, char **ret_text, size_t *ret_size, pp_error *reterr);
 
 /* Is this strict UTF-8 (no surrogates, no overlong forms, at most U+10FFFF)? */
 bool pp_utf8_valid(const char *bytes, size_t size);

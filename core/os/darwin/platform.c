@@ -4,10 +4,12 @@
 
 #include <crt_externs.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <mach-o/dyld.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "adapter.h"
 
@@ -21,6 +23,10 @@ pp_status pp_platform_check(pp_error *reterr) {
 
 int64_t pp_platform_mtime_ns(const struct stat *st) {
     return (int64_t)st->st_mtimespec.tv_sec * NS_PER_S + st->st_mtimespec.tv_nsec;
+}
+
+int64_t pp_platform_ctime_ns(const struct stat *st) {
+    return (int64_t)st->st_ctimespec.tv_sec * NS_PER_S + st->st_ctimespec.tv_nsec;
 }
 
 pp_status pp_platform_set_mtime(int fd, int64_t mtime_ns, const char *name, pp_error *reterr) {
@@ -56,6 +62,47 @@ size_t pp_platform_stat_fields(const struct stat *st,
     for (size_t i = 0; i < count; i++)
         ret_fields[i] = fields[i];
     return count;
+}
+
+unsigned pp_platform_cpus(void) {
+    long online = sysconf(_SC_NPROCESSORS_ONLN); /* there is no affinity */
+    return online > 0 ? (unsigned)online : 1;
+}
+
+void pp_platform_populate(void *memory, size_t size) {
+    (void)memory;
+    (void)size;
+}
+
+bool pp_platform_in_memory(int fd) {
+    (void)fd;
+    return false;
+}
+
+void pp_platform_read_ahead(int fd, uint64_t offset, uint64_t size) {
+    struct radvisory advice = {
+        .ra_offset = (off_t)offset,
+        .ra_count = size > INT_MAX ? INT_MAX : (int)size,
+    };
+    (void)fcntl(fd, F_RDADVISE, &advice);
+}
+
+/* clonefile() makes a new name and takes access lists and attributes along; a home wants neither.
+ */
+pp_status pp_platform_clone(int in, int out, const char *name, pp_error *reterr) {
+    (void)in;
+    (void)out;
+    return pp_fail(reterr, PP_E_UNSUPPORTED, ENOTSUP, "clone", "%s", name);
+}
+
+pp_status pp_platform_copy_range(int in, int out, uint64_t offset, size_t size, size_t *ret_copied,
+                                 const char *name, pp_error *reterr) {
+    (void)in;
+    (void)out;
+    (void)offset;
+    (void)size;
+    (void)ret_copied;
+    return pp_fail(reterr, PP_E_UNSUPPORTED, ENOTSUP, "copy", "%s", name);
 }
 
 pp_status pp_platform_exe_path(char *ret_path, size_t size, pp_error *reterr) {

@@ -3,7 +3,13 @@
 #include "platform.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define NS_PER_S 1000000000
@@ -15,6 +21,10 @@ pp_status pp_platform_check(pp_error *reterr) {
 
 int64_t pp_platform_mtime_ns(const struct stat *st) {
     return (int64_t)st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec;
+}
+
+int64_t pp_platform_ctime_ns(const struct stat *st) {
+    return (int64_t)st->st_ctim.tv_sec * NS_PER_S + st->st_ctim.tv_nsec;
 }
 
 pp_status pp_platform_set_mtime(int fd, int64_t mtime_ns, const char *name, pp_error *reterr) {
@@ -46,6 +56,63 @@ size_t pp_platform_stat_fields(const struct stat *st,
     for (size_t i = 0; i < count; i++)
         ret_fields[i] = fields[i];
     return count;
+}
+
+unsigned pp_platform_cpus(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return (unsigned)CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN); /* more CPUs than a cpu_set_t holds */
+    return online > 0 ? (unsigned)online : 1;
+}
+
+#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+
+void pp_platform_populate(void *memory, size_t size) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)memory + page - 1) & ~(page - 1);
+    uintptr_t to = ((uintptr_t)memory + size) & ~(page - 1);
+    if (from < to)
+        (void)madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+}
+
+bool pp_platform_in_memory(int fd) {
+    char byte;
+    struct iovec into = { .iov_base = &byte, .iov_len = 1 };
+    return preadv2(fd, &into, 1, 0, RWF_NOWAIT) == 1;
+}
+
+void pp_platform_read_ahead(int fd, uint64_t offset, uint64_t size) {
+    (void)posix_fadvise(fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);
+}
+
+pp_status pp_platform_clone(int in, int out, const char *name, pp_error *reterr) {
+    if (ioctl(out, FICLONE, in) != 0)
+        return pp_fail(reterr, PP_E_UNSUPPORTED, errno, "ficlone", "%s", name);
+    return PP_OK;
+}
+
+/* What the kernel says when the pair of files, not the copying, is the matter. */
+static bool cannot_copy(int sys_errno) {
+    return sys_errno == EXDEV || sys_errno == EINVAL || sys_errno == EOPNOTSUPP ||
+           sys_errno == ENOSYS || sys_errno == EPERM;
+}
+
+pp_status pp_platform_copy_range(int in, int out, uint64_t offset, size_t size, size_t *ret_copied,
+                                 const char *name, pp_error *reterr) {
+    for (;;) {
+        off64_t from = (off64_t)offset, to = (off64_t)offset;
+        ssize_t copied = copy_file_range(in, &from, out, &to, size, 0);
+        if (copied >= 0) {
+            *ret_copied = (size_t)copied;
+            return PP_OK;
+        }
+        if (errno != EINTR)
+            return pp_fail(reterr, cannot_copy(errno) ? PP_E_UNSUPPORTED : PP_E_SYS, errno,
+                           "copy_file_range", "%s", name);
+    }
 }
 
 pp_status pp_platform_exe_path(char *ret_path, size_t size, pp_error *reterr) {
