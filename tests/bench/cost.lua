@@ -1,22 +1,27 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What sampling 16 processes costs at 50 ms, by the cgroup leaf or the children walk alone, with so
 -- many other processes in the system; the bare reads and psutil on the same application.
---   cost.lua BUILD WORK cgroup|walk PROCESSES
+--   cost.lua BUILD WORK cgroup|walk PROCESSES ticking|group
+-- ticking: each of the 16 wakes every 20 ms; group: they sleep.
 -- proves: SMP-2, SMP-8
 local bench = require "bench"
 local pairperf = require "pairperf"
-local build, work, how, system = ...
+local build, work, how, system, kind = ...
 bench.begin(build, work)
 
-local PASSES <const>, INTERVAL_S <const> = 300, 0.05
+local PASSES <const>, INTERVAL_S <const> = 200, 0.05
 local PASS_BAR_NS <const>, RSS_BAR <const> = 200000, 4 << 20
 local CORE_BAR <const> = { cgroup = 0.5, walk = 1.2 } -- percent of a core
 local FLOOR_BAR <const>, PSUTIL_BAR <const> = 2, 15
 
-local label = ("%s, %s"):format(how, system == "0" and "system as it is" or system .. " processes")
+local label = ("%s, %s, %s"):format(
+  how,
+  kind == "group" and "asleep" or "ticking",
+  system == "0" and "system as it is" or system .. " processes"
+)
 
 local app <close> = bench.launch_ready(
-  { bench.bin "ppwork", "group", "16" },
+  { bench.bin "ppwork", kind, "16" },
   { output = "app", interval_s = INTERVAL_S }
 )
 

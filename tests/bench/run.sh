@@ -53,14 +53,19 @@ clean_up() {
 }
 trap clean_up EXIT
 
+# PROCESSES KIND
+cost_of() {
+    fill "$1"
+    script "cost-cgroup-$1-$2" cost cgroup "$1" "$2"
+    PP_KERNEL=no-cgroup script "cost-walk-$1-$2" cost walk "$1" "$2"
+    empty
+}
+
 cost() {
-    local system
-    for system in 0 200 2000; do
-        fill "$system"
-        script "cost-cgroup-$system" cost cgroup "$system"
-        PP_KERNEL=no-cgroup script "cost-walk-$system" cost walk "$system"
-        empty
-    done
+    cost_of 0 group
+    cost_of 0 ticking
+    cost_of 200 ticking
+    cost_of 2000 ticking
     script churn churn "$([ -n "${LONG-}" ] && echo 600 || echo 60)"
 }
 

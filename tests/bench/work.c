@@ -2,8 +2,8 @@
 
 /* The work that the bench measures; each kind is a sequence with known properties. Kinds that
  * stay print "ready" and end in peace at SIGTERM.
- *   ppwork tree | threads | deaf | group N | plateau N | switches | reaped | writes FILE
- *   ppwork churn SECONDS | idle N */
+ *   ppwork tree | threads | deaf | group N | ticking N | plateau N | switches | reaped | writes
+ * FILE ppwork churn SECONDS | idle N */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -129,24 +129,27 @@ static int deaf(void) {
 }
 
 static void pause_for_ever(void) {
-    sigset_t none;
-
-    (void)sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
     for (;;)
         (void)pause();
 }
 
+static void tick_for_ever(void) {
+    for (;;)
+        rest(20 * MS);
+}
+
 /* N processes; at SIGTERM the leader ends the others, waits for them, and exits 0. */
-static int group(int count) {
+static int group(int count, void (*member)(void)) {
     sigset_t term;
     pid_t *pids = calloc((size_t)count, sizeof *pids);
 
     block_term(&term);
     for (int i = 1; i < count; i++) {
         pids[i] = fork();
-        if (pids[i] == 0)
-            pause_for_ever();
+        if (pids[i] == 0) {
+            (void)sigprocmask(SIG_UNBLOCK, &term, NULL);
+            member();
+        }
     }
     await_term(&term);
     for (int i = 1; i < count; i++)
@@ -182,6 +185,7 @@ static int plateau(int count) {
             unsigned char *own = malloc(own_size);
             touch(shared, shared_size);
             touch(own, own_size);
+            (void)sigprocmask(SIG_UNBLOCK, &term, NULL);
             if (write(told[1], &byte, 1) == 1)
                 pause_for_ever();
             _exit(1);
@@ -279,7 +283,9 @@ int main(int argc, char **argv) {
     if (strcmp(kind, "deaf") == 0)
         return deaf();
     if (strcmp(kind, "group") == 0 || strcmp(kind, "idle") == 0)
-        return group(atoi(word));
+        return group(atoi(word), pause_for_ever);
+    if (strcmp(kind, "ticking") == 0)
+        return group(atoi(word), tick_for_ever);
     if (strcmp(kind, "plateau") == 0)
         return plateau(atoi(word));
     if (strcmp(kind, "switches") == 0)
