@@ -46,6 +46,11 @@ static void own(pp_json *json, const pp_verdict_record *record) {
     pp_json_end_object(json);
 }
 
+/* What the supervisor reaped: all of the command's CPU once nothing of it is left. */
+static pp_reading reaped_cpu(const pp_tree *tree) {
+    return tree->reaped_missing ? pp_missing(tree->reaped_missing) : pp_known(tree->reaped_cpu_ns);
+}
+
 static void leader_exit(pp_json *json, const pp_verdict_record *record) {
     if (!record->exited) {
         pp_json_null(json);
@@ -88,6 +93,7 @@ void pp__record_verdict(pp_json *json, const pp_verdict_record *record) {
     own(json, record);
     pp_json_key(json, "proofs");
     proofs(json, record);
+    key_reading(json, "reaped_cpu_ns", reaped_cpu(record->tree));
     key_text(json, "schema", "pairperf-event-1");
     key_u64(json, "seq", record->seq);
     key_text(json, "signal_failure",

@@ -192,11 +192,19 @@ local function cost_median(rows, summaries, part, field)
   return or_null(stats.median(values))
 end
 
--- Of the supervisors of hooks or checks; null where there was none.
+-- Of hooks or checks; null where there was none.
 local function helper_cost(rows, summaries, part)
-  local cpu = cost_median(rows, summaries, part, "cpu_ns")
-  local rss = cost_median(rows, summaries, part, "rss_bytes")
-  return (known(cpu) or known(rss)) and { cpu_ns_per_run = cpu, rss_bytes = rss } or json.null
+  local cost = {
+    program_cpu_ns_per_run = cost_median(rows, summaries, part, "program_cpu_ns"),
+    cpu_ns_per_run = cost_median(rows, summaries, part, "cpu_ns"),
+    rss_bytes = cost_median(rows, summaries, part, "rss_bytes"),
+  }
+  for _, value in pairs(cost) do
+    if known(value) then
+      return cost
+    end
+  end
+  return json.null
 end
 
 local function own_cost(rows, summaries)

@@ -93,8 +93,15 @@ function M.own_cost(own)
     text = text .. (" and %s ms of CPU"):format(M.short(own.cpu_ns_per_frame / 1e6))
   end
   for _, part in ipairs { "hook", "check" } do
-    if known(own[part]) then
-      text = ("%s; the supervisor of the %s used %s"):format(text, part, cost(own[part]))
+    local one = own[part]
+    if known(one) then
+      local program = known(one.program_cpu_ns_per_run) and one.program_cpu_ns_per_run or nil
+      text = ("%s; the %s used %s of CPU, its supervisor %s"):format(
+        text,
+        part,
+        format.seconds(program),
+        cost(one)
+      )
     end
   end
   return text .. "."

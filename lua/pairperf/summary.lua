@@ -108,13 +108,17 @@ local function capabilities(list)
   return result
 end
 
--- What the supervisor of a hook or check used; null where there was none.
-local function supervisor_cost(finished)
-  local own = finished and finished.verdict and finished.verdict.own
-  if not own then
+-- What a hook or check and its supervisor used; null where there was none.
+local function helper_cost(finished)
+  local verdict = finished and finished.verdict
+  if not (verdict and verdict.own) then
     return json.null
   end
-  return { cpu_ns = or_null(own.cpu_ns), rss_bytes = or_null(own.rss_bytes) }
+  return {
+    program_cpu_ns = or_null(verdict.reaped_cpu_ns),
+    cpu_ns = or_null(verdict.own.cpu_ns),
+    rss_bytes = or_null(verdict.own.rss_bytes),
+  }
 end
 
 local function own_cost(verdict, window, first)
@@ -126,8 +130,8 @@ local function own_cost(verdict, window, first)
     frames = or_null(own.frames),
     cpu_ns_per_frame = frames and measured.known(own.cpu_ns) and own.cpu_ns // frames or json.null,
     pass_ns = window.pass_ns,
-    hook = supervisor_cost(first.hook_finished),
-    check = supervisor_cost(first.check_finished),
+    hook = helper_cost(first.hook_finished),
+    check = helper_cost(first.check_finished),
   }
 end
 

@@ -338,7 +338,7 @@ static void a_verdict_lists_survivors_and_unverified_by_pid_and_start(void **sta
     (void)state;
     line l = { 0 };
     pp_tree_member members[] = { member_of(5, true, false), member_of(6, false, false) };
-    pp_tree tree = { .members = members, .count = 2, .escapes = 1 };
+    pp_tree tree = { .members = members, .count = 2, .escapes = 1, .reaped_cpu_ns = 12 };
     tree.escape_records[0].info.id = (pp_proc_id){ 9, 90, 0 };
     pp_stop stop = { .verdict = PP_VERDICT_LEFT_RUNNING, .forced = true };
     pp_verdict_record record = { .seq = 1,
@@ -365,6 +365,7 @@ static void a_verdict_lists_survivors_and_unverified_by_pid_and_start(void **sta
     assert_holds(l.text, "\"verdict\":\"left_running\",\"verified_ns\":77");
     assert_holds(l.text, "\"leader_exit\":{\"code\":3}");
     assert_holds(l.text, "\"forced\":true");
+    assert_holds(l.text, "\"reaped_cpu_ns\":12,");
     assert_holds(l.text, "\"own\":{\"cpu_ns\":1,\"frames\":0,\"frames_dropped\":0,"
                          "\"rss_bytes\":null,\"tree_events\":0}");
     assert_holds(l.text, "\"signal_failure\":null");
@@ -374,7 +375,7 @@ static void a_verdict_lists_survivors_and_unverified_by_pid_and_start(void **sta
 static void a_verdict_claims_no_proof_that_the_system_cannot_give(void **state) {
     (void)state;
     line l = { 0 };
-    pp_tree tree = { 0 };
+    pp_tree tree = { .reaped_missing = PP_E_UNSUPPORTED };
     pp_stop stop = { .verdict = PP_VERDICT_GROUP_EMPTY,
                      .signal_failed = true,
                      .signal_status = PP_E_DENIED };
@@ -384,6 +385,7 @@ static void a_verdict_claims_no_proof_that_the_system_cannot_give(void **state) 
     assert_holds(l.text, "\"kernel_childless\":\"unsupported\"");
     assert_holds(l.text, "\"recorded_gone\":true");
     assert_holds(l.text, "\"leader_exit\":null");
+    assert_holds(l.text, "\"reaped_cpu_ns\":null");
     assert_holds(l.text, "\"signal_failure\":\"denied\"");
     assert_holds(l.text, "\"cause\":\"latest_end\"");
 }

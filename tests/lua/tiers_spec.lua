@@ -423,7 +423,11 @@ describe("a report by sources", function()
     local function finished(kind, cpu_ns)
       return fixture.event(kind, 121 * S, {
         exit = { code = 0 },
-        verdict = { verdict = "echild", own = { cpu_ns = cpu_ns, rss_bytes = 2 << 20 } },
+        verdict = {
+          verdict = "echild",
+          own = { cpu_ns = cpu_ns, rss_bytes = 2 << 20 },
+          reaped_cpu_ns = kind == "hook_finished" and 5 * S or json.null,
+        },
       })
     end
     local events = fixture.events {
@@ -433,13 +437,22 @@ describe("a report by sources", function()
     }
     local made, texts = write({ [0] = { frames = fixture.steady(20), events = events } })
     local own = made.own_cost
-    assert.same({ cpu_ns_per_run = 30000000, rss_bytes = 2 << 20 }, own.hook)
-    assert.same({ cpu_ns_per_run = 20000000, rss_bytes = 2 << 20 }, own.check)
+    assert.same(
+      { program_cpu_ns_per_run = 5 * S, cpu_ns_per_run = 30000000, rss_bytes = 2 << 20 },
+      own.hook
+    )
+    assert.same(
+      { program_cpu_ns_per_run = json.null, cpu_ns_per_run = 20000000, rss_bytes = 2 << 20 },
+      own.check
+    )
     assert.equal(4000000 // 3, own.cpu_ns_per_frame)
     for _, kind in ipairs { "md", "html" } do
       assert.matches("Not part of any figure above", texts[kind])
-      assert.matches("the supervisor of the hook used 0.030 s of CPU and 2.00 MiB", texts[kind])
-      assert.matches("the supervisor of the check used 0.020 s of CPU", texts[kind])
+      assert.matches(
+        "the hook used 5.000 s of CPU, its supervisor 0.030 s of CPU and 2.00 MiB",
+        texts[kind]
+      )
+      assert.matches("the check used n/a of CPU, its supervisor 0.020 s of CPU", texts[kind])
     end
   end)
 end)
