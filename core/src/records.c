@@ -50,6 +50,7 @@ static const field proc_fields[] = {
     { "ppid", F_I32, AT(info.ppid) },
     { "pss_bytes", F_MEMORY, AT(memory.pss_bytes) },
     { "rss_bytes", F_READING, AT(usage.rss_bytes) },
+    { "shares_memory", F_BOOL, AT(usage.shares_memory) },
     { "sid", F_I32, AT(info.sid) },
     { "sigchld_ignored", F_BOOL, AT(info.sigchld_ignored) },
     { "start", F_U64, AT(info.id.start) },

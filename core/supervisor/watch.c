@@ -76,7 +76,7 @@ static void put_live(pp_buffer *head, const pp_loop *loop) {
     pp_sum rss = { 0 };
 
     for (size_t i = 0; i < frame->proc_count; i++)
-        if (frame->procs[i].info.phase != PP_PHASE_ZOMBIE)
+        if (frame->procs[i].info.phase != PP_PHASE_ZOMBIE && !frame->procs[i].usage.shares_memory)
             pp_sum_add(&rss, frame->procs[i].usage.rss_bytes);
     pp_put_i64(head, frame->t_ns);
     pp_put_u32(head, (uint32_t)frame->proc_count);

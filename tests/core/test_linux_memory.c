@@ -105,6 +105,25 @@ static void denied_memory_and_no_memory_are_told_apart(void **state) {
     assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_E_VANISHED);
 }
 
+/* proves: MET-3 */
+static void a_child_in_its_parents_address_space_says_so_until_it_has_its_own(void **state) {
+    (void)state;
+    script_proc *proc = script_process(PID, 1, 33);
+    pp_proc_id id = identified(PID);
+    proc->memory_answer = 0;
+    assert_true(used(id, false).shares_memory);
+    assert_true(used(id, false).rss_bytes.known);
+    proc->memory_answer = -EPERM;
+    assert_false(used(id, false).shares_memory); /* not known to */
+    proc->memory_answer = 0;
+    assert_true(used(id, false).shares_memory);
+    proc->memory_answer = 2;
+    assert_false(used(id, false).shares_memory);
+    int asked = proc->memory_questions;
+    assert_false(used(id, false).shares_memory);
+    assert_int_equal(proc->memory_questions, asked);
+}
+
 static int64_t from_now(int64_t ns) {
     pp_now now;
     assert_int_equal(os.now(os.ctx, &now, &error), PP_OK);
@@ -240,6 +259,7 @@ int main(void) {
         T(memory_is_combined_from_its_parts),
         T(denied_memory_and_no_memory_are_told_apart),
         T(a_memory_read_that_hangs_is_blocked_in_time_and_holds_up_nobody),
+        T(a_child_in_its_parents_address_space_says_so_until_it_has_its_own),
         T(as_many_readers_as_may_hang_and_no_more_and_all_come_back),
         T(closing_the_host_waits_for_no_hung_reader),
         T(a_slow_memory_read_within_the_deadline_is_a_reading_and_so_is_the_next),

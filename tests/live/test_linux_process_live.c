@@ -81,6 +81,15 @@ static void *sleep_and_stay(void *argument) {
     return argument;
 }
 
+/* Its child stays in its address space. */
+static int again_vfork(void) {
+    touch(BLOCK_MIB * (size_t)MIB);
+    if (vfork() == 0)
+        for (;;)
+            (void)pause();
+    stay();
+}
+
 enum { THREADS = 5 };
 
 static void await_usr1(void) {
@@ -161,7 +170,7 @@ static const struct {
     { "headless", again_headless },    { "threads", again_threads },
     { "block", again_block },          { "burn", again_burn },
     { "hostile", again_hostile_name }, { "ignores", again_ignores_children },
-    { "unseen", again_unseen },
+    { "unseen", again_unseen },        { "vfork", again_vfork },
 };
 
 /* ---- tests ---- */
@@ -198,6 +207,46 @@ static void memory_readings_agree_with_what_was_touched(void **state) {
     assert_in_range(memory.pss_bytes.value, memory.uss_bytes.value, rss + MIB);
     assert_true(memory.swap_bytes.known);
     live_end(id);
+}
+
+/* Without privilege, and over a child of another process. */
+static int host_of_a_vfork_child(void) {
+    if (geteuid() == 0 &&
+        (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0))
+        return 77;
+    (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    pp_host_options options = { .channel_fd = -1, .run_dir_fd = -1 };
+    if (pp_host_open(&options, &live_os, &live_error) != PP_OK)
+        return 1;
+    char *const words[] = { "again", "vfork", NULL };
+    pp_command command = { .path = "/proc/self/exe", .argv = words, .envp = words + 2, .cwd = "/" };
+    pp_proc_id id;
+    if (live_os.spawn(live_os.ctx, &command, &id, &live_error) != PP_OK)
+        return 77; /* no way to start it here */
+    pp_pid_list children = { 0 };
+    int64_t limit = live_now() + LIVE_LIMIT_S * INT64_C(1000000000);
+    while (children.count == 0 && live_now() < limit) {
+        const struct timespec moment = { .tv_nsec = 1000000 };
+        (void)nanosleep(&moment, NULL);
+        pp_pid_list_done(&children);
+        (void)live_os.list_children(live_os.ctx, id.pid, &children, &live_error);
+    }
+    pp_usage usage = live_usage(live_identify(children.pids[0]).id, true);
+    bool shares = usage.shares_memory && usage.rss_bytes.value > BLOCK_MIB * (uint64_t)MIB;
+    bool parent_shares = live_usage(id, true).shares_memory;
+    live_end(id);
+    pp_pid_list_done(&children);
+    pp_host_close(&live_os);
+    return !shares ? 2 : parent_shares ? 3 : 0;
+}
+
+/* proves: MET-3 */
+static void a_vfork_child_is_no_second_copy_of_its_parents_memory(void **state) {
+    (void)state;
+    int result = live_forked(host_of_a_vfork_child);
+    if (result == 77)
+        skip();
+    assert_int_equal(result, 0);
 }
 
 /* proves: SMP-2, SMP-5 */
@@ -463,6 +512,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         T(a_process_whose_main_thread_ended_lives_and_shows_its_memory),
         T(memory_readings_agree_with_what_was_touched),
+        T(a_vfork_child_is_no_second_copy_of_its_parents_memory),
         T(a_zombie_keeps_its_counters_and_the_reap_agrees),
         T(reaping_accounts_what_the_whole_life_wrote),
         T(switches_of_all_threads_are_kept_when_the_threads_end),

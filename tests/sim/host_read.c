@@ -197,8 +197,8 @@ static void fill_usage(sim_world *w, const sim_proc *p, pp_usage *usage) {
     pp_reading none = pp_missing(PP_E_UNSUPPORTED);
     uint64_t waited = p->child_cpu_ns, written = sim_written(w, p);
 
-    *usage = (pp_usage){ none, none, none, none, none, none, none,
-                         none, none, none, none, none, none, false };
+    *usage = (pp_usage){ none, none, none, none, none, none,  none, none,
+                         none, none, none, none, none, false, false };
     usage->cpu_ns = pp_known(sim_cpu_ns(w, p));
     usage->child_cpu_ns = pp_known(linux_rules ? waited - waited % 10000000 : waited);
     usage->rss_bytes =

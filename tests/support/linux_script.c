@@ -180,6 +180,14 @@ static pid_t fake_get_pgid(pid_t pid) {
     return pid >= SCRIPT_FIRST_PID ? -ESRCH : pp_linux_sys_real.get_pgid(pid);
 }
 
+static int fake_compare_memory(pid_t pid, pid_t other) {
+    script_proc *proc = proc_by_pid(pid);
+    if (proc == NULL)
+        return pp_linux_sys_real.compare_memory(pid, other);
+    proc->memory_questions++;
+    return proc->memory_answer;
+}
+
 static int fake_pidfd_open(pid_t pid) {
     script_proc *proc = proc_by_pid(pid);
     if (proc == NULL && pid == getpid())
@@ -226,6 +234,7 @@ void script_reset(void) {
     scripted.sys.inode = fake_inode;
     scripted.sys.clock = fake_clock;
     scripted.sys.get_pgid = fake_get_pgid;
+    scripted.sys.compare_memory = fake_compare_memory;
     scripted.sys.pidfd_open = fake_pidfd_open;
     scripted.sys.pidfd_signal = fake_pidfd_signal;
     scripted.sys.kill = fake_kill;
@@ -274,7 +283,9 @@ script_proc *script_process(int32_t pid, uint64_t start_ticks, uint64_t inode) {
     if (scripted.proc_count == SCRIPT_MAX)
         abort();
     script_proc *proc = &scripted.procs[scripted.proc_count++];
-    *proc = (script_proc){ .pid = pid, .pgid = pid, .inode = inode, .cpu_ns = 5000 };
+    *proc = (script_proc){
+        .pid = pid, .pgid = pid, .inode = inode, .cpu_ns = 5000, .memory_answer = 1
+    };
     char text[256];
     (void)snprintf(text, sizeof text,
                    "%d (app) S 1 %d %d 0 -1 0 1 1 1 1 1 1 30 12 20 0 1 0 %llu 4096 2\n", pid, pid,

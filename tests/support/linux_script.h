@@ -25,7 +25,8 @@ typedef struct script_proc {
     bool gone_after_clock; /* reaped as soon as its CPU clock was read */
     int64_t cpu_ns;        /* goes on by 1 when a file is written again: the process has run */
     int cpu_errno;
-    int signal_errno; /* answer to real signals */
+    int memory_answer, memory_questions; /* 0: its parent's address space; 1: its own; -errno */
+    int signal_errno;                    /* answer to real signals */
 } script_proc;
 
 /* One file or directory. Belongs to the process of its path, if that is scripted. */

@@ -59,6 +59,7 @@ typedef struct pp_usage {
     pp_reading billed_energy;         /* macOS: raw, unit and attribution unvalidated */
     pp_reading threads;
     bool switches_lower_bound; /* a thread ended: what it did after its last reading is missing */
+    bool shares_memory; /* runs in its parent's address space (vfork): no second copy of it */
 } pp_usage;
 
 /* Memory that is dear to read (Linux smaps_rollup), on its own fixed cadence. */

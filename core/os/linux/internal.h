@@ -56,6 +56,7 @@ typedef struct pp_linux_handle {
     pp_linux_io io;
     pp_reading io_cpu;
     bool sigchld_ignored;
+    bool own_memory;              /* not its parent's address space, and so for good */
     char comm[PP_LINUX_COMM_MAX]; /* when exe was read; a new one asks for a new look */
     char exe[PP_EXE_MAX];
     pp_linux_threads threads;
@@ -77,6 +78,7 @@ typedef enum pp_linux_fact {
     PP_LINUX_FACT_IO,
     PP_LINUX_FACT_ROLLUP,
     PP_LINUX_FACT_RSS,
+    PP_LINUX_FACT_SHARED_MEMORY,
     PP_LINUX_FACT_NOFILE,
     PP_LINUX_FACT_LEAF,
     PP_LINUX_FACT_COUNT

@@ -37,6 +37,7 @@ typedef struct pp_linux_sys {
     /* Processes. */
     int (*clock)(clockid_t clock, struct timespec *ret_time);
     pid_t (*get_pgid)(pid_t pid);
+    int (*compare_memory)(pid_t pid, pid_t other); /* kcmp: 0: one address space for both */
     pid_t (*fork)(void);
     pid_t (*fork_into)(int cgroup_fd);                    /* CLONE_INTO_CGROUP */
     int (*cgroup_of)(int pidfd, uint64_t *ret_cgroup_id); /* PIDFD_GET_INFO */

@@ -29,6 +29,7 @@ static const char *const names[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_IO] = "io_counters",
     [PP_LINUX_FACT_ROLLUP] = "smaps_rollup",
     [PP_LINUX_FACT_RSS] = "exact_rss",
+    [PP_LINUX_FACT_SHARED_MEMORY] = "shared_memory",
     [PP_LINUX_FACT_NOFILE] = "descriptor_limit",
     [PP_LINUX_FACT_LEAF] = "cgroup_leaf",
 };
@@ -44,6 +45,7 @@ static const char *const consequences[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_IO] = "no I/O reading",
     [PP_LINUX_FACT_ROLLUP] = "no proportional memory reading",
     [PP_LINUX_FACT_RSS] = "resident size is approximate or unconfirmed",
+    [PP_LINUX_FACT_SHARED_MEMORY] = "a vfork child may count its parent's memory again",
     [PP_LINUX_FACT_NOFILE] = "the soft descriptor limit stays; large trees may not be held",
     [PP_LINUX_FACT_LEAF] = "no cgroup of its own: totals by conservation, ends by pid alone",
 };
@@ -218,6 +220,8 @@ pp_status pp__linux_probe(pp_linux_host *host, pp_error *reterr) {
     pp__linux_record(host, PP_LINUX_FACT_CHILDREN, try_children(host));
     pp__linux_record(host, PP_LINUX_FACT_IO, try_io(host));
     probe_memory(host);
+    pp__linux_record(host, PP_LINUX_FACT_SHARED_MEMORY,
+                     host->sys->compare_memory((pid_t)getpid(), (pid_t)getpid()));
     record_status(host, PP_LINUX_FACT_LEAF, PP_E_UNVERIFIED, 0); /* tried at the start */
 
     pp_status status = apply_switches(host, reterr);

@@ -205,6 +205,18 @@ static pp_status explain_refusal(pp_linux_host *host, pp_linux_handle *handle, p
     return status;
 }
 
+/* Until it executes a program, a vfork child runs in its parent's address space; nobody ever moves
+ * into one later. Where the kernel does not say, it counts as its own. */
+static bool shares_memory(const pp_linux_host *host, pp_linux_handle *handle) {
+    const pp_linux_stat *stat = &handle->stat;
+    if (handle->own_memory || stat->state == 'Z' || stat->ppid <= 0 ||
+        !pp__linux_has(host, PP_LINUX_FACT_SHARED_MEMORY))
+        return false;
+    int order = host->sys->compare_memory(handle->id.pid, stat->ppid);
+    handle->own_memory = order > 0;
+    return order == 0;
+}
+
 pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,
                           pp_error *reterr) {
     pp_linux_host *host = ctx;
@@ -229,6 +241,7 @@ pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage
         .logical_write_bytes = pp_missing(PP_E_UNSUPPORTED),
         .billed_energy = pp_missing(PP_E_UNSUPPORTED),
         .threads = pp_known(handle->stat.threads),
+        .shares_memory = shares_memory(host, handle),
     };
     if (with_switches)
         pp__linux_read_switches(host, handle, cpu, &usage);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -105,6 +106,10 @@ static int real_clock(clockid_t clock, struct timespec *ret_time) {
 
 static pid_t real_get_pgid(pid_t pid) {
     RESULT_OF(pid_t, getpgid(pid));
+}
+
+static int real_compare_memory(pid_t pid, pid_t other) {
+    RESULT_OF(int, syscall(SYS_kcmp, pid, other, KCMP_VM, 0UL, 0UL));
 }
 
 static pid_t real_fork(void) {
@@ -231,6 +236,7 @@ const pp_linux_sys pp_linux_sys_real = {
     .set_nonblocking = real_set_nonblocking,
     .clock = real_clock,
     .get_pgid = real_get_pgid,
+    .compare_memory = real_compare_memory,
     .fork = real_fork,
     .fork_into = real_fork_into,
     .cgroup_of = real_cgroup_of,
