@@ -246,7 +246,7 @@ pp_status pp__linux_memory(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_mem
                            pp_error *reterr) {
     pp_linux_host *host = ctx;
     pp_linux_handle *handle;
-    pp_linux_reader *reader;
+    pp_linux_reader *reader = NULL; /* gcc -O2 does not see that it is set on success */
     const pp_linux_capability *fact = &host->facts[PP_LINUX_FACT_ROLLUP];
     if (fact->state != PP_OK)
         return pp_fail(reterr, fact->state, fact->sys_errno, "smaps_rollup", "%s",
