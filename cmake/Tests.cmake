@@ -80,12 +80,14 @@ foreach(name IN ITEMS sse_server live_app)
         OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/stubs")
 endforeach()
 
-# Below this the CLI tests run what they test, to see what it leaves behind.
+# Below this the CLI tests run what they test, to see what it leaves behind; and what sheds much.
 if(PP_OS_DIR STREQUAL "linux")
-    add_executable(pp_subreaper tests/stubs/subreaper.c)
-    target_link_libraries(pp_subreaper PRIVATE pp_flags)
-    set_target_properties(pp_subreaper PROPERTIES
-        OUTPUT_NAME subreaper RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/stubs")
+    foreach(name IN ITEMS subreaper storm)
+        add_executable(pp_${name} tests/stubs/${name}.c)
+        target_link_libraries(pp_${name} PRIVATE pp_flags)
+        set_target_properties(pp_${name} PROPERTIES
+            OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/stubs")
+    endforeach()
 endif()
 
 # An outside program against the library as it is installed; builds its own copy.

@@ -75,17 +75,21 @@ local BECAME = {
 
 local DEATHS = { harness_gone = true, latest_end = true }
 
+local function why(verdict, expected)
+  if DEATHS[verdict.cause] then
+    return "because the harness had died or did not answer"
+  end
+  return expected and "as a declared helper" or "as --reap-escapees asks"
+end
+
 -- Signalled in vain is not left alone.
 local function ending(one, verdict)
   if one.became == "still_running" and verdict and verdict.escapees_killed then
     return "it was sent SIGKILL and is still running"
   elseif one.became ~= "ended_by_us" then
     return BECAME[one.became] or BECAME.unverified
-  elseif verdict and DEATHS[verdict.cause] then
-    return "it was ended by us because the harness had died or did not answer"
   end
-  return one.expected and "it was ended by us as a declared helper"
-    or "it was ended by us as --reap-escapees asks"
+  return "it was ended by us " .. why(verdict or {}, one.expected)
 end
 
 local function seen(one)
@@ -116,6 +120,15 @@ function M.describe(one, verdict)
   )
 end
 
+local function every(list, field)
+  for _, one in ipairs(list) do
+    if not one[field] then
+      return false
+    end
+  end
+  return true
+end
+
 --- What a person is told about the escapees of a run.
 ---@param escapees table[] as M.build makes them
 ---@param verdict table? the run's
@@ -125,6 +138,11 @@ function M.sentences(escapees, verdict)
   for i, one in ipairs(escapees) do
     list[i] = M.describe(one, verdict)
     left = left or one.became == "still_running" or one.became == "unverified"
+  end
+  if verdict and verdict.escapees_killed and #escapees > 0 then -- a whole cgroup names nobody
+    local declared_only = every(escapees, "expected")
+    list[#list + 1] = "whoever of them was left then was sent SIGKILL "
+      .. why(verdict, declared_only)
   end
   local total = verdict and verdict.escapees_total or 0
   if total > #escapees then

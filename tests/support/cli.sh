@@ -77,7 +77,7 @@ gather() {
         printf '%s\n' "$line"
     done <"$scratch/lane.$1/points"
     point "lane $1 came to its end" test -e "$scratch/lane.$1/through"
-    cp "$scratch/lane.$1/watched/"*.left "$scratch/watched" 2>/dev/null || true
+    cp "$scratch/lane.$1/watched/"* "$scratch/watched" 2>/dev/null || true
 }
 
 skip() { # skip NAME REASON
@@ -101,12 +101,21 @@ await() { # await COMMAND...: true as soon as it holds, false after some 20 s
 
 # What sessions left behind since this was asked for by those_left, which takes note of it.
 nothing_left() {
-    cat /dev/null "$scratch"/watched/*.left >"$scratch/left"
-    [ ! -s "$scratch/left" ] || { sed 's/^/left: /' "$scratch/left" >>"$scratch/output" && false; }
+    local name
+    for name in "$scratch"/watched/*.child; do
+        name=${name%.child}
+        [ ! -e "$name.child" ] || [ -e "$name.left" ] || kill -0 "${name##*/}" 2>/dev/null ||
+            echo "nobody looked after session ${name##*/}"
+        [ ! -e "$name.left" ] || sed 's/^/left: /' "$name.left"
+    done >"$scratch/left"
+    [ ! -s "$scratch/left" ] || { cat "$scratch/left" >>"$scratch/output" && false; }
 }
 those_left() {
-    cat "$scratch"/watched/*.left
-    rm -f "$scratch"/watched/*.left
+    local name
+    for name in "$scratch"/watched/*.left; do
+        cat "$name"
+        rm -f "$name" "${name%.left}.child"
+    done
 }
 child_of() { cat "$scratch/watched/$1.child" 2>/dev/null; } # child_of JOB: the program itself
 
