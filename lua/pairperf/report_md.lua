@@ -236,7 +236,9 @@ local function capability_rows(list)
       by_name[one.capability], rows[#rows + 1] = group, { md(one.capability), group }
     end
     group.states[#group.states + 1] = one
-    group.consequence = text_or(one.consequence, group.consequence)
+    if one.consequence ~= "" then -- that of "ok" says nothing
+      group.consequence = text_or(one.consequence, group.consequence)
+    end
   end
   for _, row in ipairs(rows) do
     local group, states = row[2], {}
