@@ -212,6 +212,9 @@ function M.problem(verdict)
   elseif verdict.verdict == "unverified" then
     local who = listed(verdict.unverified)
     local cause = verdict.cause or "no proof that everything is gone"
+    if verdict.cgroup_empty == false then
+      cause = cause .. "; somebody lives in its cgroup"
+    end
     return "cleanup unverified: " .. cause .. (who ~= "" and "; " .. who .. ADVICE or ""), true
   elseif verdict.forced then
     return "had to be ended by SIGKILL", false
