@@ -15,15 +15,15 @@
 
 #include "supervised.h"
 
-enum { DAEMONS = 100 };
+enum { CHAINS = 32, DAEMONS = 100 };
 
-/* From the first escapee's SIGKILL to the verdict. */
+/* From the first SIGKILL to the verdict. */
 static long long sweep_ns(const supervised *sv) {
     const char *line = sv_file(sv, "events.jsonl");
     long long killed_ns = -1;
     for (; *line; line = strchr(line, '\n') + 1) {
         size_t size = strcspn(line, "\n");
-        if (killed_ns < 0 && memmem(line, size, "\"target\":\"escapee\"", 18))
+        if (killed_ns < 0 && memmem(line, size, "\"signal\":\"SIGKILL\"", 18))
             killed_ns = sv_number(line, "t_ns");
         if (memmem(line, size, "\"kind\":\"verdict\"", 16)) {
             assert_true(killed_ns >= 0);
@@ -55,11 +55,31 @@ static void all_are_ended(supervised *sv, const char *kind, const char *number) 
     assert_int_equal(sv_end_leftovers(), 0);
 }
 
+/* proves: CAN-3, GRP-12, TRK-2 */
+static void chains_that_hop_from_session_to_session_are_all_ended_within_a_second(void **state) {
+    supervised *sv = *state;
+    all_are_ended(sv, "chains", "32");
+    assert_true(sv->view.escapes >= CHAINS);
+}
+
 /* proves: CAN-3, GRP-12 */
 static void a_hundred_daemons_are_all_ended_within_a_second(void **state) {
     supervised *sv = *state;
     all_are_ended(sv, "daemons", "100");
     assert_true(sv->view.escapes >= DAEMONS);
+}
+
+/* proves: CAN-3, GRP-12, TRK-3 */
+static void chains_that_hop_from_session_to_session_are_told_of_as_left_running(void **state) {
+    supervised *sv = *state;
+    sv_app(sv, "chains", "32");
+    sv_await(sv, sv_printed);
+    sv_stop(sv, false, 300 * SV_MS);
+    assert_int_equal(sv->view.verdict, PP_VERDICT_LEFT_RUNNING);
+    assert_true(sv_verdict_says(sv, "\"escapees_killed\":false"));
+    assert_true(sv->view.escapes >= CHAINS);
+    sv_end(sv);
+    assert_true(sv_end_leftovers() >= CHAINS); /* hops that ended meanwhile, too */
 }
 
 /* proves: CAN-3, GRP-12, TRK-3 */
@@ -95,7 +115,9 @@ int main(void) {
     sv_exe_path = PP_TEST_SUPERVISOR;
 #define T(name) cmocka_unit_test_setup_teardown(name, sv_set_up, sv_tear_down)
     const struct CMUnitTest tests[] = {
+        T(chains_that_hop_from_session_to_session_are_all_ended_within_a_second),
         T(a_hundred_daemons_are_all_ended_within_a_second),
+        T(chains_that_hop_from_session_to_session_are_told_of_as_left_running),
         T(a_hundred_daemons_are_listed_one_by_one_and_left_alone),
         T(output_that_a_daemon_keeps_open_does_not_hold_up_the_end),
     };

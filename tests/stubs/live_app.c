@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIFE_S = 60, STORM_US = 500, HOP_US = 20000, SHORT_LIVED = 8 };
+enum { LIFE_S = 60, HOP_US = 100000, SHORT_LIVED = 8 };
 
 static int ready[2]; /* one byte for each process that is where it should be */
 
@@ -53,7 +53,7 @@ static time_t now_s(void) {
 /* ---- out of the group ---- */
 
 /* Hops into a new session and process, for ever. */
-static _Noreturn void chain(useconds_t pause_us) {
+static _Noreturn void chain(void) {
     const time_t end_s = now_s() + LIFE_S;
     for (unsigned hops = 0; now_s() < end_s; hops++) {
         pid_t child = fork();
@@ -63,15 +63,15 @@ static _Noreturn void chain(useconds_t pause_us) {
             (void)setsid();
         if (hops == 1)
             am_there();
-        (void)usleep(pause_us);
+        (void)usleep(HOP_US);
     }
     _exit(0);
 }
 
-static int chains(long count, useconds_t pause_us) {
+static int chains(long count) {
     for (long i = 0; i < count; i++)
         if (fork() == 0)
-            chain(pause_us);
+            chain();
     await_all(count);
     say_and_stay(0, 0);
     return 0;
@@ -245,9 +245,7 @@ int main(int argc, char **argv) {
     if (pipe(ready) < 0)
         return 1;
     if (strcmp(kind, "chains") == 0)
-        return chains(number, HOP_US);
-    if (strcmp(kind, "storm") == 0)
-        return chains(number, STORM_US);
+        return chains(number);
     if (strcmp(kind, "daemons") == 0)
         return daemons(number);
     if (strcmp(kind, "with_user") == 0)
