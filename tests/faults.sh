@@ -12,6 +12,7 @@ build=$(cd "$1" && pwd) || exit 1
 step=${2:-1}
 lua=$build/pairperf-lua
 shim=$build/tests/faults/fault_preload.so
+subreaper=$build/tests/stubs/subreaper # lists what a session leaves behind, and ends it
 if [ ! -e "$shim" ]; then
     echo "faults: $shim is not built here (Linux, without sanitizers)" >&2
     exit 1
@@ -36,14 +37,12 @@ while :; do sleep 0.02; done
 HOOK
 chmod +x "$scratch/app" "$scratch/hook"
 
-# By what they inherited: supervisors have PP_FAULT, whatever the session started has its home below.
-survivors() { grep -lsF "$1" /proc/[0-9]*/environ; }
-
 # session N ERRNO: one session whose call N fails. Its output is $scratch/out/N; sets $status, $call.
 session() {
     local out=$scratch/out/$1 file=$scratch/$1
     truncate --size=4096 "$file.state"
-    env LD_PRELOAD="$shim" PP_FAULT="$1,$2,$file.state,$out" PP_LOCK="pairperf-fault-$$-$1" \
+    mkdir "$file.watched"
+    "$subreaper" -w 1000 "$file.watched" env LD_PRELOAD="$shim" PP_FAULT="$1,$2,$file.state,$out" PP_LOCK="pairperf-fault-$$-$1" \
         "$lua" overview --baseline "$scratch/app" --candidate "$scratch/app" --output "$out" \
         --authorize-launch --allow-system-launcher-write --template "$scratch/template" \
         --pre-sample-hook "$scratch/hook" --post-run-check /bin/true --ready cmd:/bin/true \
@@ -59,9 +58,10 @@ point() { # point N: prints one line for it, more when it failed
     session "$1" "$errno"
     "$lua" "$root/tests/faults/check.lua" "$scratch/out/$1" "$status" "$errno" "$file.said" "$call" \
         >"$file.check" 2>&1 || verdict="not ok"
-    if survivors "$scratch/out/$1" >"$file.left"; then
+    cat "$file.watched"/*.left >"$file.left" || verdict="not ok"
+    if [ -s "$file.left" ]; then
         verdict="not ok"
-        sed 's/^/   still there: /' "$file.left" >>"$file.check"
+        sed 's/^/   left: /' "$file.left" >>"$file.check"
     fi
     if [ "$verdict" = ok ]; then
         echo "ok $1 - ${call:-not reached this time}"
@@ -82,8 +82,8 @@ if [ "$status" -ne 0 ]; then
     exit 1
 fi
 calls=$(od -An -tu4 -N4 "$scratch/0.state" | tr -d ' ')
-export scratch lua shim root step
-export -f point session survivors
+export scratch lua shim subreaper root step
+export -f point session
 if [ -n "${POINT-}" ]; then
     point "$POINT"
     exit

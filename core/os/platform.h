@@ -65,6 +65,10 @@ pp_status pp_platform_copy_range(int in, int out, uint64_t offset, size_t size, 
 /* Absolute path of the running executable, links resolved. PP_E_NOMEM when `size` is too small. */
 pp_status pp_platform_exe_path(char *ret_path, size_t size, pp_error *reterr);
 
+/* Opens a directory, close-on-exec, for names below it. A link in any component of the path is not
+ * followed: -1 with errno ELOOP (or ENOTDIR). */
+int pp_platform_open_directory(const char *path);
+
 /* The environment of this process, NULL-terminated. */
 char **pp_platform_environment(void);
 

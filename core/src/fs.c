@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every call that can fail is checked, close included, because some file systems report a failed
- * write only there. Descriptors are close-on-exec from birth. What a function wrote half is taken
- * back before it reports failure. */
+/* What fs_write.c and other modules share, and looking at files. Every call that can fail is
+ * checked, close included, because some file systems report a failed write only there. Descriptors
+ * are close-on-exec from birth. */
 #include "pairperf/fs.h"
 
 #include <errno.h>
@@ -117,101 +117,6 @@ char *pp__fs_parent(const char *path) {
     while (end > 1 && path[end - 1] == '/')
         end--;
     return strndup(path, end);
-}
-
-pp_status pp_fs_mkdir_exclusive(const char *path, pp_error *reterr) {
-    if (mkdir(path, 0700) != 0)
-        return pp__fs_fail(reterr, errno, "mkdir", path);
-    return PP_OK;
-}
-
-/* One step of mkdirs: made now, or a directory before. */
-static pp_status ensure_directory(const char *path, pp_error *reterr) {
-    if (mkdir(path, 0700) == 0)
-        return PP_OK;
-    int failed = errno;
-    struct stat st;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return PP_OK;
-    return pp__fs_fail(reterr, failed, "mkdir", path);
-}
-
-pp_status pp_fs_mkdirs(const char *path, pp_error *reterr) {
-    PP_AUTO_FREE char *part = strdup(path);
-    if (!part)
-        return no_memory(reterr, path);
-    for (char *at = part; *at; at++) {
-        if (*at != '/' || at == part)
-            continue;
-        *at = '\0';
-        pp_status status = ensure_directory(part, reterr);
-        *at = '/';
-        if (status != PP_OK)
-            return status;
-    }
-    return ensure_directory(path, reterr);
-}
-
-static pp_status sync_directory(const char *path, pp_error *reterr) {
-    PP_AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return pp__fs_fail(reterr, errno, "open", path);
-    pp_status status = pp__fs_sync(fd, path, reterr);
-    if (status != PP_OK)
-        return status;
-    return pp__fs_close(&fd, path, reterr);
-}
-
-static pp_status fill_and_close(int *fd, const void *bytes, size_t size, const char *name,
-                                pp_error *reterr) {
-    pp_status status = pp__fs_write_all(*fd, bytes, size, name, reterr);
-    if (status == PP_OK)
-        status = pp__fs_sync(*fd, name, reterr);
-    if (status == PP_OK)
-        status = pp__fs_close(fd, name, reterr);
-    return status;
-}
-
-pp_status pp_fs_write_atomic(const char *path, const void *bytes, size_t size, pp_error *reterr) {
-    PP_AUTO_FREE char *directory = pp__fs_parent(path);
-    PP_AUTO_FREE char *temporary = directory ? pp__fs_join(directory, ".tmp-XXXXXX") : NULL;
-    if (!temporary)
-        return no_memory(reterr, path);
-    PP_AUTO_FD fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0)
-        return pp__fs_fail(reterr, errno, "mkstemp", path);
-
-    pp_status status = fill_and_close(&fd, bytes, size, path, reterr);
-    if (status == PP_OK && rename(temporary, path) != 0)
-        status = pp__fs_fail(reterr, errno, "rename", path);
-    if (status != PP_OK) {
-        unlink(temporary);
-        return status;
-    }
-    return sync_directory(directory, reterr);
-}
-
-pp_status pp_fs_append(const char *path, const void *bytes, size_t size, bool sync,
-                       pp_error *reterr) {
-    /* O_NONBLOCK: a FIFO without a reader fails instead of waiting; regular files ignore it. */
-    PP_AUTO_FD fd =
-        open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return pp__fs_fail(reterr, errno, "open", path);
-    struct stat before;
-    if (fstat(fd, &before) != 0)
-        return pp__fs_fail(reterr, errno, "fstat", path);
-    if (!S_ISREG(before.st_mode))
-        return pp_fail(reterr, PP_E_INVALID, 0, "append", "%s: not a regular file", path);
-
-    pp_status status = pp__fs_write_all(fd, bytes, size, path, reterr);
-    if (status == PP_OK && sync)
-        status = pp__fs_sync(fd, path, reterr);
-    if (status != PP_OK) {
-        (void)!ftruncate(fd, before.st_size); /* best effort; the first error is what counts */
-        return status;
-    }
-    return pp__fs_close(&fd, path, reterr);
 }
 
 /* Reads to the end, growing; sizes of special file systems say 0. */

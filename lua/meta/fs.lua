@@ -1,8 +1,9 @@
 ---@meta pairperf.core.fs
 -- SPDX-License-Identifier: Apache-2.0
 
---- Files as evidence needs them: every write, sync and close is checked. Error codes everywhere:
---- exists, denied, sys (with errno), and what a function adds.
+--- Files as evidence needs them: every write, sync and close is checked. What is written or made is
+--- never reached through a link, in any component (sys, ELOOP): resolve first with realpath. Error
+--- codes everywhere: exists, denied, sys (with errno), and what a function adds.
 ---@class pairperf.core.fs
 local fs = {}
 

@@ -98,7 +98,7 @@ function M.launch(given)
   if not authority.granted then
     return errors.fail("refused", "launch", "needs --authorize-launch on the command line")
   end
-  local dir = variants.absolute(given.output)
+  local dir = variants.output(given.output)
   local found, err = prepare(given, dir)
   if not found then
     return nil, err

@@ -177,7 +177,7 @@ function M.new(suite, parsed, script)
     names = values.single and { "baseline" } or variants.NAMES,
     variants = {},
     findings = {},
-    output = variants.absolute(values.output or default_output(suite)),
+    output = variants.output(values.output or default_output(suite)),
     guard_paths = guard_paths(values["guard-path"]),
     real_home = os.getenv "HOME",
     hook_env = variants.pairs_of(values["hook-env"]),

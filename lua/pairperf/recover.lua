@@ -184,7 +184,7 @@ end
 ---@return integer? exit_status 0: its report is complete; 1: it could not be completed
 ---@return pairperf.Error? err refused: no session, or it has not ended
 function M.run(directories)
-  local output = directories[1]
+  local output = core.fs.realpath(directories[1] or "") or directories[1]
   if #directories > 1 then
     return errors.fail("invalid", "", "recover takes one directory")
   end

@@ -148,6 +148,7 @@ end
 ---@return pairperf.Error? err
 ---@return pairperf.Error? seal_error digests.json is left as it was
 function M.rebuild(output_dir)
+  output_dir = core.fs.realpath(output_dir) or output_dir
   local plan, err = M.plan(output_dir)
   for _, slot in ipairs(plan and plan.runs or {}) do
     local ok

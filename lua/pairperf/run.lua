@@ -68,7 +68,10 @@ end
 -- ---------------------------------------------------------------- steps, in order
 
 function Run:open()
-  local ok, err = core.fs.mkdirs(self.dir)
+  local ok, err = core.fs.mkdirs(self.session.output .. "/" .. self.slot.scenario)
+  if ok then
+    ok, err = core.fs.mkdir_exclusive(self.dir) -- an earlier run's application may have made one
+  end
   if not ok then
     return nil, tostring(err), true
   end

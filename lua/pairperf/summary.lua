@@ -137,33 +137,25 @@ end
 
 -- ---------------------------------------------------------------- status
 
-local function failure(run_dir, slot, step, reason, evidence, next)
+local function failure(slot, step, reason, evidence, next)
   return {
     step = step,
     reason = reason,
     evidence = ("%s/%s"):format(slot.directory, evidence),
-    next = next or next_command(step, { dir = run_dir }),
+    next = next or next_command(step, { dir = slot.directory }),
   }
 end
 
 local EVIDENCE = { pre_sample_hook = "hook", post_run_check = "check", sampling = "samples.jsonl" }
 
 -- Why the run failed, the first reason first; nil for a success.
-local function find_failure(run_dir, slot, read, first, lists, result)
+local function find_failure(slot, read, first, lists, result)
   local said = lists.run_failed[1]
   local window = result.window
   if said then
-    return failure(
-      run_dir,
-      slot,
-      said.step,
-      said.reason,
-      EVIDENCE[said.step] or "events.jsonl",
-      said.next
-    )
+    return failure(slot, said.step, said.reason, EVIDENCE[said.step] or "events.jsonl", said.next)
   elseif #result.denied > 0 then
     return failure(
-      run_dir,
       slot,
       "sampling",
       "reading a known process was refused or failed: " .. table.concat(result.denied, "; "),
@@ -171,7 +163,6 @@ local function find_failure(run_dir, slot, read, first, lists, result)
     )
   elseif not window.valid then
     return failure(
-      run_dir,
       slot,
       "sampling",
       "the window is void: " .. table.concat(window.reasons, ", "),
@@ -179,16 +170,14 @@ local function find_failure(run_dir, slot, read, first, lists, result)
     )
   elseif read.malformed > 0 then
     return failure(
-      run_dir,
       slot,
       "evidence",
       ("%d lines of the evidence do not parse"):format(read.malformed),
       "events.jsonl",
-      next_command("reading", { dir = run_dir }) -- no disk is full here
+      next_command("reading", { dir = slot.directory }) -- no disk is full here
     )
   elseif not first.verdict then
     return failure(
-      run_dir,
       slot,
       "quit",
       "the record ends before the application's end was proven",
@@ -307,7 +296,7 @@ function M.build(run_dir, plan, slot)
   local run_latency = run_requests.add(result, read.requests)
   local ready = ready_metric(first)
   result.metrics.time_to_ready_ms = ready
-  local failed = find_failure(run_dir, slot, read, first, lists, result)
+  local failed = find_failure(slot, read, first, lists, result)
   local verdict = first.verdict or first.sweep
   local cpu = result.metrics.cpu_percent
   return {

@@ -65,6 +65,17 @@ end
 
 M.absolute = absolute
 
+--- The absolute path of a directory that is to be made, its parents without links: nothing below it
+--- is ever written through one.
+---@param path string
+---@return string
+function M.output(path)
+  path = absolute(path)
+  local parent, name = path:match "^(.*)/([^/]+)/*$"
+  local real = name and core.fs.realpath(parent ~= "" and parent or "/")
+  return real and (real == "/" and "" or real) .. "/" .. name or path
+end
+
 --- One side, resolved from the options; nothing is hashed yet.
 ---@param name "baseline"|"candidate"
 ---@param values table option values

@@ -94,7 +94,33 @@ static void mkdirs_makes_what_is_missing_and_keeps_the_rest(void **state) {
     scratch_file("deep/file", "", 0600);
     pp_error err = { 0 };
     assert_int_equal(pp_fs_mkdirs(scratch_path("deep/file"), &err), PP_E_EXISTS);
-    assert_int_equal(pp_fs_mkdirs(scratch_path("deep/file/x"), &err), PP_E_EXISTS);
+    assert_int_equal(pp_fs_mkdirs(scratch_path("deep/file/x"), &err), PP_E_SYS);
+    assert_int_equal(err.sys_errno, ENOTDIR);
+}
+
+/* proves: REP-2 BOX-8 */
+static void nothing_is_written_or_made_through_a_link(void **state) {
+    (void)state;
+    const char *target = scratch_mkdir("outside", 0700);
+    scratch_mkdir("outside/inner", 0700);
+    scratch_mkdir("tree", 0700);
+    assert_int_equal(symlink(target, scratch_path("tree/link")), 0);
+    assert_int_equal(symlink("nowhere", scratch_path("tree/dangling")), 0);
+    pp_error err = { 0 };
+    assert_int_equal(pp_fs_write_atomic(scratch_path("tree/link/x"), "x", 1, &err), PP_E_SYS);
+    assert_int_equal(err.sys_errno, ELOOP);
+    assert_int_equal(pp_fs_write_atomic(scratch_path("tree/link/inner/x"), "x", 1, &err), PP_E_SYS);
+    assert_int_equal(err.sys_errno, ELOOP);
+    assert_int_equal(pp_fs_append(scratch_path("tree/link/x"), "x", 1, false, &err), PP_E_SYS);
+    assert_int_equal(err.sys_errno, ELOOP);
+    assert_int_equal(pp_fs_mkdir_exclusive(scratch_path("tree/link/x"), &err), PP_E_SYS);
+    assert_int_equal(err.sys_errno, ELOOP);
+    assert_int_equal(pp_fs_mkdirs(scratch_path("tree/link/x/y"), &err), PP_E_SYS);
+    assert_int_equal(err.sys_errno, ELOOP);
+    assert_int_equal(pp_fs_mkdirs(scratch_path("tree/link"), &err), PP_E_EXISTS);
+    assert_int_equal(pp_fs_mkdirs(scratch_path("tree/dangling"), &err), PP_E_EXISTS);
+    assert_int_equal(entries_in(scratch_path("outside")), 1);
+    assert_int_equal(entries_in(scratch_path("outside/inner")), 0);
 }
 
 /* proves: REP-2 */
@@ -370,6 +396,7 @@ int main(void) {
         cmocka_unit_test(an_exclusive_directory_refuses_whatever_is_there),
         cmocka_unit_test(one_of_twelve_racing_processes_gets_the_directory),
         cmocka_unit_test(mkdirs_makes_what_is_missing_and_keeps_the_rest),
+        cmocka_unit_test(nothing_is_written_or_made_through_a_link),
         cmocka_unit_test(an_atomic_write_replaces_whole_and_leaves_no_temporary),
         cmocka_unit_test(an_atomic_write_replaces_a_link_and_not_its_target),
         cmocka_unit_test(a_failed_atomic_write_leaves_the_old_file_and_nothing_else),

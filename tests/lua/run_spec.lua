@@ -297,6 +297,7 @@ describe("the guard", function()
       return { state = "file" }
     end
     host.files["/out/busy/run-01/home"] = nil
+    host.files["/out/busy/run-01"] = nil
     local done = execute()
     assert.equal("guard_before", done.failure.step)
     assert.matches("nvpair: state since the session's first snapshot", done.failure.reason)
@@ -428,6 +429,7 @@ describe("readiness", function()
     local done = execute()
     assert.matches("was ended after 6%d%.%d s %(%-%-ready%-timeout 60 s%)", done.failure.reason)
     host.commands["/app"] = { exit_after_s = 5 }
+    host.files["/out/busy/run-01"] = nil
     assert.matches("ended by itself after 5", execute().failure.reason)
   end)
 

@@ -9,7 +9,8 @@
 #include "pairperf/status.h"
 
 /* Files as evidence needs them: every write, sync and close is checked, nothing is overwritten in
- * place, and no link in the last component is followed when something is written.
+ * place, and no link in any component of a path is followed when something is written or made
+ * (PP_E_SYS + ELOOP): whoever gives a path resolves its links first (pp_fs_realpath).
  *
  * Paths   bytes, as the system takes them
  * Errors  PP_E_EXISTS   EEXIST
@@ -32,7 +33,7 @@ pp_status pp_fs_write_atomic(const char *path, const void *bytes, size_t size, p
  * taken back, so that what was there stays intact.
  *
  * sync    also fsync the file
- * Errors  PP_E_SYS + ELOOP  a symlink; PP_E_INVALID  not a regular file
+ * Errors  PP_E_INVALID  not a regular file
  */
 pp_status pp_fs_append(const char *path, const void *bytes, size_t size, bool sync,
                        pp_error *reterr);

@@ -119,6 +119,10 @@ pp_status pp_platform_exe_path(char *ret_path, size_t size, pp_error *reterr) {
     return PP_OK;
 }
 
+int pp_platform_open_directory(const char *path) {
+    return open(path, O_SEARCH | O_DIRECTORY | O_NOFOLLOW_ANY | O_CLOEXEC);
+}
+
 char **pp_platform_environment(void) {
     return *_NSGetEnviron();
 }

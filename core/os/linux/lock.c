@@ -4,12 +4,17 @@
 #include "pairperf/lock.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include "cleanup.h"
+#include "decode.h"
+#include "fs_internal.h"
 
 enum { NAME_MAX_BYTES = 100, BACKLOG = 4096 };
 
@@ -35,6 +40,22 @@ static pid_t holder(const struct sockaddr_un *address, socklen_t size) {
     return peer.pid;
 }
 
+/* The refusal names the holder by pid and start token. One that has ended left supervisors. */
+static pp_status held(const char *name, pid_t pid, pp_error *reterr) {
+    char path[32], text[1024];
+    pp_linux_stat stat;
+    size_t size = 0;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    PP_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || pp__fs_read_up_to(fd, text, sizeof text, path, &size, NULL) != PP_OK ||
+        pp__linux_decode_stat(text, size, &stat, NULL) != PP_OK)
+        return pp_fail(reterr, PP_E_EXISTS, EADDRINUSE, "lock",
+                       "@%s: held by process %d, which has ended", name, (int)pid);
+    return pp_fail(reterr, PP_E_EXISTS, EADDRINUSE, "lock",
+                   "@%s: held by process %d (start %" PRIu64 ")", name, (int)pid, stat.start_ticks);
+}
+
 pp_status pp_lock_acquire(const char *name, int *ret_fd, pp_error *reterr) {
     size_t size = strlen(name);
     if (size == 0 || size > NAME_MAX_BYTES)
@@ -49,8 +70,7 @@ pp_status pp_lock_acquire(const char *name, int *ret_fd, pp_error *reterr) {
             return pp_fail(reterr, PP_E_SYS, errno, "bind", "@%s", name);
         pid_t pid = holder(&address, address_size);
         if (pid > 0)
-            return pp_fail(reterr, PP_E_EXISTS, EADDRINUSE, "lock", "@%s: held by process %d", name,
-                           (int)pid);
+            return held(name, pid, reterr);
         return pp_fail(reterr, PP_E_EXISTS, EADDRINUSE, "lock", "@%s: held by another process",
                        name);
     }

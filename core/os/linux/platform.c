@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <linux/fs.h>
 #include <sched.h>
+#include <stdbool.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -126,6 +128,44 @@ pp_status pp_platform_exe_path(char *ret_path, size_t size, pp_error *reterr) {
         ret_path[i] = path[i];
     ret_path[length] = '\0';
     return PP_OK;
+}
+
+static bool is_link(int fd, const char *name) {
+    struct stat st;
+    return fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* The directory `name` in the one that is open, which is closed. */
+static int enter(int fd, const char *name) {
+    int inner = openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int failed = inner < 0 && errno == ENOTDIR && is_link(fd, name) ? ELOOP : errno;
+    (void)close(fd);
+    errno = failed;
+    return inner;
+}
+
+/* Step by step: openat2 could do it at once, but not on every kernel. */
+int pp_platform_open_directory(const char *path) {
+    int fd = open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0) {
+        char name[NAME_MAX + 1];
+        path += strspn(path, "/");
+        size_t size = strcspn(path, "/");
+        if (size == 0)
+            break;
+        bool fits = size < sizeof name;
+        memcpy(name, path, fits ? size : 0);
+        name[fits ? size : 0] = '\0';
+        path += size;
+        if (fits) {
+            fd = enter(fd, name);
+        } else {
+            (void)close(fd);
+            fd = -1;
+            errno = ENAMETOOLONG;
+        }
+    }
+    return fd;
 }
 
 char **pp_platform_environment(void) {
