@@ -52,4 +52,14 @@ describe("report.md", function()
         .. "Kernel billed energy counter: not available: unsupported"
     )
   end)
+
+  -- proves: PLAN-1
+  it("says when switches for tests were set", function()
+    local plan = fixture.plan {}
+    plan.tool.test_switches = { PP_KERNEL = "6.1" }
+    fixture.session(dir, plan, {})
+    assert(report.write(dir))
+    local text = assert(core.fs.read(dir .. "/report.md"))
+    assert.matches("for tests only were set: PP_KERNEL=6.1", text)
+  end)
 end)
