@@ -62,7 +62,8 @@ function(pp_add_c_tests label)
             set(modes ${label}.${stem} ${label}.${stem}_no_cgroup ${label}.${stem}_6_1)
             set_property(TEST ${modes} PROPERTY RUN_SERIAL ON)
             if(stem MATCHES "^test_supervisor_[a-z]+_live$") # awkward applications: see run.sh
-                set_property(TEST ${modes} APPEND PROPERTY LABELS awkward)
+                set_property(TEST ${label}.${stem} ${label}.${stem}_6_1
+                    APPEND PROPERTY LABELS awkward)
             endif()
         endif()
     endforeach()

@@ -42,6 +42,15 @@ static void observe_leader(pp_loop *loop) {
     }
 }
 
+static const pp_tree_member *member_with(const pp_tree *tree, int32_t pid) {
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->members[i].info.id.pid == pid)
+            return &tree->members[i];
+    return NULL;
+}
+
+/* Most children are members that live on: one question is enough for them, and there may be very
+ * many children. */
 static void reap_adopted(pp_loop *loop, int32_t pid) {
     pp_os *os = loop->os;
     pp_proc_info info = { 0 };
@@ -50,6 +59,12 @@ static void reap_adopted(pp_loop *loop, int32_t pid) {
 
     if (pid == loop->leader.pid && loop->leader_state != PP_LEADER_REAPED)
         return; /* pinned until its group is verified */
+    const pp_tree_member *member = member_with(&loop->tree, pid);
+    if (member) {
+        pp_status status = pp_tree_reap(&loop->tree, member->info.id, &exit, &error);
+        if (status != PP_E_VANISHED && status != PP_E_STALE)
+            return;
+    }
     if (os->identify(os->ctx, pid, &info, &error) == PP_OK)
         (void)pp_tree_reap(&loop->tree, info.id, &exit, &error);
 }

@@ -111,6 +111,30 @@ static void an_adopted_child_is_reaped_at_once_and_recorded(void **state) {
     assert_true(fake_lines(&h->frames, NULL, "\"reaped_cpu_ns\":77") >= 1);
 }
 
+static void orphan_comes(fake_os *fake) {
+    fake_add(fake, CHILD, FAKE_SELF);
+}
+
+static void known_orphan_ends(fake_os *fake) {
+    fake_rule_add(fake, (fake_rule){ .call = FAKE_IDENTIFY,
+                                     .pid = CHILD,
+                                     .times = FAKE_FOREVER,
+                                     .status = PP_E_DENIED });
+    fake_exit(fake, CHILD, 0);
+}
+
+/* proves: GRP-10 */
+static void an_adopted_member_is_reaped_without_being_identified_again(void **state) {
+    fake_harness *h = *state;
+    fake_spawn(h);
+    fake_after(&h->fake, S / 2, orphan_comes);
+    fake_after(&h->fake, S, known_orphan_ends);
+    fake_after(&h->fake, 3 * S, stop_is_asked);
+    run(h);
+    assert_int_equal(fake_deed_at(&h->fake, FAKE_REAPED, CHILD, 0), 0);
+    assert_int_equal(h->verdict, PP_VERDICT_ECHILD);
+}
+
 /* proves: SMP-3 */
 static void a_window_has_a_boundary_its_ticks_and_a_closing_frame_on_schedule(void **state) {
     fake_harness *h = *state;
@@ -418,6 +442,7 @@ int main(void) {
         T(the_leaders_exit_is_told_and_the_leader_stays_pinned),
         T(a_leader_reaped_by_somebody_else_is_told_once),
         T(an_adopted_child_is_reaped_at_once_and_recorded),
+        T(an_adopted_member_is_reaped_without_being_identified_again),
         T(a_window_has_a_boundary_its_ticks_and_a_closing_frame_on_schedule),
         T(memory_is_read_at_both_ends_and_once_a_second_between),
         T(memory_is_read_in_every_frame_of_a_slow_window),
