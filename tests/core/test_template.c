@@ -189,6 +189,141 @@ static void unreadable_parts_and_files_are_refused_by_name(void **state) {
     assert_int_equal(pp_template_check(scratch_file("file", "", 0600), &found, &err), PP_E_INVALID);
 }
 
+typedef struct special_row {
+    const char *type;
+    mode_t mode; /* for mknod */
+} special_row;
+
+/* proves: BOX-4 */
+static void each_kind_of_special_entry_is_refused(void **state) {
+    (void)state;
+    static const special_row kinds[] = {
+        { "symlink", S_IFLNK },     { "fifo", S_IFIFO | 0600 },  { "socket", S_IFSOCK | 0600 },
+        { "char", S_IFCHR | 0600 }, { "block", S_IFBLK | 0600 },
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "kind-%s", kinds[i].type);
+        const char *from = scratch_mkdir(name, 0755);
+        const char *path = scratch_path("%s/x", name);
+        int made = S_ISLNK(kinds[i].mode) ? symlink("/", path)
+                                          : mknod(path, kinds[i].mode, (dev_t)(1 << 8 | 3));
+        if (made != 0) {
+            print_message("without %s: %s\n", kinds[i].type, strerror(errno));
+            continue;
+        }
+        char wanted[32];
+        snprintf(wanted, sizeof wanted, "x (%s)", kinds[i].type);
+        for (int unprivileged = 0; unprivileged < 2; unprivileged++) {
+            pp_template found;
+            pp_error err = { 0 };
+            if (unprivileged)
+                scratch_drop_privilege();
+            pp_status status = pp_template_check(from, &found, &err);
+            scratch_restore_privilege();
+            if (status != PP_E_REFUSED || !strstr(err.detail, wanted))
+                fail_msg("%s: %s", kinds[i].type, err.detail);
+        }
+    }
+}
+
+/* As a user who may do nothing special. proves: BOX-4 */
+static void an_unprivileged_copy_keeps_modes_and_times(void **state) {
+    (void)state;
+    scratch_mkdir("all", 0777);
+    scratch_drop_privilege();
+    const char *from = scratch_mkdir("all/plain", 0755);
+    scratch_mkdir("all/plain/d", 0755);
+    scratch_file("all/plain/d/f", "content", 04750);
+    scratch_file("all/plain/r", "read", 0400);
+    age(scratch_path("all/plain/d/f"), 77, 5);
+    assert_int_equal(chmod(scratch_path("all/plain/d"), 0555), 0);
+    const char *home = scratch_mkdir("all/plain-home", 0700);
+    pp_template copied;
+    pp_error err = { 0 };
+    pp_status status = pp_template_copy(from, home, &copied, &err);
+    scratch_restore_privilege();
+    if (status != PP_OK)
+        fail_msg("%s: %s", err.op, err.detail);
+    struct stat st = status_of(scratch_path("all/plain-home/d/f"));
+    assert_int_equal(st.st_mode & 07777, 04750);
+    assert_int_equal(pp_platform_mtime_ns(&st), INT64_C(77000000005));
+    assert_int_equal(status_of(scratch_path("all/plain-home/d")).st_mode & 07777, 0555);
+    assert_int_equal(status_of(scratch_path("all/plain-home/r")).st_mode & 07777, 0400);
+}
+
+/* proves: BOX-4 */
+static void an_unreadable_file_is_refused_before_anything_is_copied(void **state) {
+    (void)state;
+    const char *from = scratch_mkdir("secret", 0755);
+    scratch_file("secret/a", "x", 0644);
+    const char *path = scratch_file("secret/b", "x", 0);
+    const char *home = scratch_mkdir("secret-home", 0777);
+    pp_template copied;
+    pp_error err = { 0 };
+    scratch_drop_privilege();
+    pp_status status = pp_template_copy(from, home, &copied, &err);
+    scratch_restore_privilege();
+    assert_int_equal(status, PP_E_DENIED);
+    assert_string_equal(err.detail, path);
+    assert_int_equal(access(scratch_path("secret-home/a"), F_OK), -1);
+}
+
+static void expect_same_content(const char *home) {
+    pp_template a, b;
+    assert_int_equal(pp_template_check(scratch_path("bulk"), &a, NULL), PP_OK);
+    assert_int_equal(pp_template_check(home, &b, NULL), PP_OK);
+    assert_string_equal(a.sha256, b.sha256);
+}
+
+/* Shared or copied by the kernel where it can; into another file system it is read and written.
+ * proves: BOX-4 */
+static void a_copy_is_the_same_whichever_way_it_was_made(void **state) {
+    (void)state;
+    const char *from = scratch_mkdir("bulk", 0755);
+    char *text = malloc(1000001);
+    for (size_t i = 0; i < 1000000; i++)
+        text[i] = (char)('a' + i * i % 26);
+    text[1000000] = '\0';
+    scratch_file("bulk/big", text, 0644);
+    free(text);
+    scratch_file("bulk/small", "x", 0644);
+    pp_template copied;
+    const char *home = scratch_mkdir("bulk-home", 0700);
+    assert_int_equal(pp_template_copy(from, home, &copied, NULL), PP_OK);
+    expect_same_content(home);
+    char elsewhere[] = "/dev/shm/pp-template-XXXXXX";
+    if (!mkdtemp(elsewhere)) {
+        print_message("without another file system: %s\n", strerror(errno));
+        return;
+    }
+    pp_status status = pp_template_copy(from, elsewhere, &copied, NULL);
+    expect_same_content(elsewhere);
+    char path[64];
+    snprintf(path, sizeof path, "%s/big", elsewhere);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/small", elsewhere);
+    unlink(path);
+    rmdir(elsewhere);
+    assert_int_equal(status, PP_OK);
+}
+
+/* A clone shares all and is whole; where files cannot share, nothing was written. */
+static void a_clone_is_whole_or_was_never_begun(void **state) {
+    (void)state;
+    const char *path = scratch_file("original", "content", 0600);
+    const char *to = scratch_path("clone");
+    int in = open(path, O_RDONLY | O_CLOEXEC);
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    pp_error err = { 0 };
+    pp_status status = pp_platform_clone(in, out, to, &err);
+    close(in);
+    close(out);
+    assert_true(status == PP_OK || status == PP_E_UNSUPPORTED);
+    assert_string_equal(scratch_content(to), status == PP_OK ? "content" : "");
+    print_message("this file system %s\n", status == PP_OK ? "shares" : "cannot share");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(modes_and_times_are_kept),
@@ -200,6 +335,11 @@ int main(void) {
         cmocka_unit_test(the_template_itself_is_only_read),
         cmocka_unit_test(what_the_home_already_has_is_not_overwritten),
         cmocka_unit_test(unreadable_parts_and_files_are_refused_by_name),
+        cmocka_unit_test(each_kind_of_special_entry_is_refused),
+        cmocka_unit_test(an_unprivileged_copy_keeps_modes_and_times),
+        cmocka_unit_test(an_unreadable_file_is_refused_before_anything_is_copied),
+        cmocka_unit_test(a_copy_is_the_same_whichever_way_it_was_made),
+        cmocka_unit_test(a_clone_is_whole_or_was_never_begun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

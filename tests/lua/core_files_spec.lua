@@ -43,6 +43,30 @@ describe("files", function()
     assert.are.equal("ENOENT", select(2, core.manifest.build(dir .. "/none")).errno)
   end)
 
+  it("tell how far a huge one is hashed, and stop by an error", function() -- proves: PROV-2
+    scratch.sh(("mkdir '%s/huge' && truncate -s 1T '%s/huge/f'"):format(dir, dir))
+    local seen
+    local ok, err = pcall(core.manifest.build, dir .. "/huge", {
+      progress = function(progress)
+        seen = progress
+        error { "enough" }
+      end,
+    })
+    assert.is_false(ok)
+    assert.are.same({ "enough" }, err)
+    assert.are.equal(1, seen.files)
+    assert.are.equal(0, seen.files_done)
+    assert.are.equal(1 << 40, seen.bytes)
+    assert.is_true(seen.bytes_done < seen.bytes)
+    assert.has_error(function()
+      core.manifest.build(dir .. "/huge", { pogress = print })
+    end)
+    assert.has_error(function()
+      core.manifest.build(dir .. "/huge", { progress = 7 })
+    end)
+    os.remove(dir .. "/huge/f")
+  end)
+
   it("serve as templates", function() -- proves: BOX-4
     scratch.sh(("mkdir -p '%s/t' '%s/h'"):format(dir, dir))
     scratch.write(dir .. "/t/f", "abc")
