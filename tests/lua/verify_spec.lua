@@ -9,6 +9,7 @@ local forms = require "pairperf.forms"
 local json_schema = require "pairperf.json_schema"
 local records = require "pairperf.records"
 local report = require "pairperf.report"
+local verify = require "pairperf.verify"
 
 local json = core.json
 local dir
@@ -172,5 +173,41 @@ describe("a form", function()
     end
     assert.is_nil(forms.of "overview/run-01/hook/other.json")
     assert.matches("unknown: pairperf%-none%-1", json_schema.problem { schema = "pairperf-none-1" })
+  end)
+end)
+
+-- proves: REP-12 REP-5
+describe("the evidence of release 0.1.0", function()
+  local output
+  before_each(function()
+    output = dir .. "/evidence"
+    os.execute(("cp -r tests/fixtures/evidence-0.1.0 '%s'"):format(output))
+  end)
+
+  it("is read: it holds, but for the page that was left out", function()
+    local found = assert(verify.session(output))
+    assert.same(1, #found.problems)
+    assert.same({ file = "report.html", where = "missing" }, {
+      file = found.problems[1].file,
+      where = found.problems[1].where,
+    })
+  end)
+
+  it("gets its reports again, and then holds whole", function()
+    local built, err, unsealed = report.rebuild(output)
+    assert(built, err)
+    assert.is_nil(unsealed)
+    assert.equal(4, built.totals.successful)
+    assert.same({}, assert(verify.session(output)).problems)
+    assert.equal("baseline", report.load(output).plan.first)
+  end)
+
+  it("is refused once a file of it is of a newer form", function()
+    local path = output .. "/overview/run-02/samples.jsonl"
+    local text = assert(core.fs.read(path))
+    fixture.write(path, (text:gsub("pairperf%-frame%-1", "pairperf-frame-2", 1)))
+    local built, err = report.rebuild(output)
+    assert.is_nil(built)
+    assert.matches("unknown form pairperf%-frame%-2: newer than pairperf%-frame%-1", err.detail)
   end)
 end)
