@@ -27,9 +27,20 @@ else
     point "a disk that fills up while sampling is a failed run" status_is 1
     point "  what could not be written is named" said "failed at evidence: write: .*ENOSPC"
     point "  the plan is intact" parses "$out/plan.json"
-    sed '$d' "$out/overview/run-01/samples.jsonl" >"$scratch/frames.jsonl"
-    point "  there are frames" test -s "$scratch/frames.jsonl"
-    point "  all but the last line are intact" parses "$scratch/frames.jsonl"
+    point "  there are frames" test -s "$out/overview/run-01/samples.jsonl"
+    point "  every file is whole" evidence_parses
     point "  nothing is left" nothing_left
+    # Full earlier and later: before there is a plan, at the summary, at the reports.
+    failed() { [ "$status" -eq 1 ] || [ "$status" -eq 70 ]; }
+    nothing_temporary() { test -z "$(find "$out" -name '.tmp-*')"; }
+    for size in 16k 28k 60k 84k 120k 180k; do
+        inside $flags $size
+        out=$scratch/out/$size
+        status=$(cat "$scratch/status")
+        point "a disk of $size: status 1 or 70" failed
+        point "  the failure is named" said "ENOSPC"
+        point "  every file is whole" evidence_parses
+        point "  nothing temporary stays" nothing_temporary
+    done
 fi
 finish

@@ -267,6 +267,17 @@ describe("warnings", function()
     assert.equal("overview", planned.runs[1].scenario)
   end)
 
+  -- proves: REP-2 CLI-9
+  it("say when the disk may not hold the evidence", function()
+    assert.not_matches(
+      "may not fit",
+      table.concat(preflight.texts(examine(COMMON), "warning"), "\n")
+    )
+    host.free_bytes = 1 << 16
+    local warnings = table.concat(preflight.texts(examine(COMMON), "warning"), "\n")
+    assert.matches("about .* of evidence may not fit: 64 KiB are free", warnings)
+  end)
+
   it("say when little is left for a socket name", function()
     package.loaded["pairperf.core"].sandbox.socket_room = function()
       return 12, 108

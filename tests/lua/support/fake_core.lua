@@ -39,6 +39,7 @@ local function new_host()
     snapshots = {},
     append_error = nil,
     write_error = nil,
+    free_bytes = nil,
     dirs = {},
   }
 end
@@ -118,7 +119,7 @@ local function fs_of(host)
     return "/cwd"
   end
   function fs.free_bytes()
-    return 1 << 40
+    return host.free_bytes or 1 << 40
   end
   function fs.realpath(path)
     return path
