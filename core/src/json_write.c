@@ -4,7 +4,6 @@
  * of bytes, so that order is checked and not assumed. */
 #include "pairperf/json_write.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,17 +19,21 @@ static bool ready(const pp_json *json) {
     return json->error.status == PP_OK;
 }
 
+static bool grow(pp_json *json, pp_json_bytes *bytes, size_t size) {
+    size_t capacity = bytes->capacity ? bytes->capacity : 256;
+    while (capacity - bytes->size < size && capacity <= SIZE_MAX / 2)
+        capacity *= 2;
+    char *grown = capacity - bytes->size < size ? NULL : realloc(bytes->data, capacity);
+    if (!grown)
+        return refuse(json, PP_E_NOMEM, "no memory");
+    bytes->data = grown;
+    bytes->capacity = capacity;
+    return true;
+}
+
 static bool append(pp_json *json, pp_json_bytes *bytes, const char *data, size_t size) {
-    if (size > bytes->capacity - bytes->size) {
-        size_t capacity = bytes->capacity ? bytes->capacity : 256;
-        while (capacity - bytes->size < size && capacity <= SIZE_MAX / 2)
-            capacity *= 2;
-        char *grown = capacity - bytes->size < size ? NULL : realloc(bytes->data, capacity);
-        if (!grown)
-            return refuse(json, PP_E_NOMEM, "no memory");
-        bytes->data = grown;
-        bytes->capacity = capacity;
-    }
+    if (size > bytes->capacity - bytes->size && !grow(json, bytes, size))
+        return false;
     if (size)
         memcpy(bytes->data + bytes->size, data, size);
     bytes->size += size;
@@ -199,20 +202,38 @@ void pp_json_bool(pp_json *json, bool value) {
         put_text(json, value ? "true" : "false");
 }
 
+enum { DIGITS_MAX = 21 }; /* 20 and a sign */
+
+/* Most of a frame's record is numbers, and printf takes several times as long. */
+static const char *digits_of(uint64_t value, bool negative, char digits[DIGITS_MAX],
+                             size_t *ret_size) {
+    char *at = digits + DIGITS_MAX;
+    do
+        *--at = (char)('0' + value % 10);
+    while ((value /= 10) != 0);
+    if (negative)
+        *--at = '-';
+    *ret_size = (size_t)(digits + DIGITS_MAX - at);
+    return at;
+}
+
 void pp_json_i64(pp_json *json, int64_t value) {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%" PRId64, value);
+    char digits[DIGITS_MAX];
+    size_t size;
+    uint64_t absolute = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    const char *text = digits_of(absolute, value < 0, digits, &size);
     if (begin_value(json))
-        put_text(json, digits);
+        put(json, text, size);
 }
 
 void pp_json_u64(pp_json *json, uint64_t value) {
-    char digits[24];
-    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    char digits[DIGITS_MAX];
+    size_t size;
+    const char *text = digits_of(value, false, digits, &size);
     if (value > INT64_MAX)
-        pp_json_string(json, digits);
+        pp_json_string_bytes(json, text, size);
     else if (begin_value(json))
-        put_text(json, digits);
+        put(json, text, size);
 }
 
 /* The locale's decimal sign, one byte or more, is the only thing in a %g text that is neither a
