@@ -248,6 +248,7 @@ static void a_list_that_cannot_be_read_to_its_end_is_no_list(void **state) {
 static script_proc *parent_of_threads(void) {
     const int32_t threads[] = { PID, PID + 1 };
     script_proc *proc = script_process(PID, 1, 33);
+    script_of(proc, "stat", "90000007 (app) S 1 7 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 2 0 1 0 0\n");
     script_numbers("/proc/90000007/task", threads, 2);
     script_of(proc, "task/90000007/children", "100 102 ");
     script_of(proc, "task/90000008/children", "101 102 ");

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #ifdef __linux__
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,30 @@ static void counters_are_in_ns_and_bytes(void **state) {
     assert_missing(usage.footprint_bytes, PP_E_UNSUPPORTED);
     assert_missing(usage.wakeups_interrupt, PP_E_UNSUPPORTED);
     assert_missing(usage.voluntary_switches, PP_OK);
+}
+
+static int has_exited(int id_type, int id, siginfo_t *ret_info, int options, struct rusage *usage) {
+    (void)id_type, (void)id, (void)options, (void)usage;
+    ret_info->si_pid = PID;
+    ret_info->si_code = CLD_EXITED;
+    return 0;
+}
+
+/* proves: SMP-4, TRK-8 */
+static void counters_go_with_the_look_before_them_once_and_never_with_one_before_the_end(void **s) {
+    (void)s;
+    script_proc *proc = script_process(PID, 1, 33);
+    pp_proc_id id = identified(PID);
+    pp_exit exit;
+    script_of(proc, "stat", "90000007 (app) S 1 7 7 0 -1 0 1 1 1 1 1 1 50 0 20 0 1 0 1 0 0\n");
+    assert_known(used(id, false).child_cpu_ns, 420000000);
+    assert_known(used(id, false).child_cpu_ns, 500000000);
+
+    (void)identified(PID);
+    script_of(proc, "stat", "90000007 (app) Z 1 7 7 0 -1 0 1 1 1 1 1 1 60 0 20 0 1 0 1 0 0\n");
+    scripted.sys.wait_id = has_exited;
+    assert_int_equal(os.observe_exit(os.ctx, id, &exit, &error), PP_OK);
+    assert_known(used(id, false).child_cpu_ns, 600000000);
 }
 
 /* proves: TRK-1 */
@@ -376,6 +401,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(a_process_is_described_from_its_own_files),
         T(counters_are_in_ns_and_bytes),
+        T(counters_go_with_the_look_before_them_once_and_never_with_one_before_the_end),
         T(a_reaped_process_has_vanished),
         T(a_reused_number_is_stale_and_the_newcomer_is_somebody_else),
         T(identify_notices_a_number_that_was_reused_between_two_calls),

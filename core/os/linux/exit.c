@@ -48,6 +48,7 @@ static pp_status wait_for(pp_linux_host *host, pp_proc_id id, int options, pp_ex
     pp_status status = find_child(host, id, &handle, reterr);
     if (status != PP_OK)
         return status;
+    handle->fresh_for_usage = false; /* the counters of the ended are read after its end */
 
     siginfo_t info;
     struct rusage usage;

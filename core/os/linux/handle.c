@@ -151,7 +151,7 @@ static pp_status fill(pp_linux_host *host, pp_linux_handle *handle, pp_error *re
     if (pp__linux_has(host, PP_LINUX_FACT_IO))
         handle->io_fd = open_proc_file(host, pid, "io");
 
-    pp_status status = read_stat(host, handle, pp_missing(PP_OK), reterr);
+    pp_status status = read_stat(host, handle, pp__linux_process_clock(host, pid), reterr);
     if (status != PP_OK)
         return status;
     int result = check_pidfd(host, handle->pidfd);
@@ -205,7 +205,8 @@ pp_status pp__linux_handle_get(pp_linux_host *host, int32_t pid, pp_linux_handle
         return pp_fail(reterr, PP_E_INVALID, 0, "handle", "pid %d", pid);
     pp_linux_handle *handle = pp__linux_handle_held(host, pid);
     if (handle != NULL) {
-        pp_status status = pp__linux_handle_stat(host, handle, pp_missing(PP_OK), reterr);
+        pp_reading cpu = pp__linux_process_clock(host, pid);
+        pp_status status = pp__linux_handle_stat(host, handle, cpu, reterr);
         if (status == PP_OK)
             *ret_handle = handle;
         if (status != PP_E_STALE)

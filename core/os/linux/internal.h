@@ -53,6 +53,9 @@ typedef struct pp_linux_handle {
     int io_fd;           /* -1: not readable so far */
     pp_linux_stat stat;  /* as last read */
     pp_reading stat_cpu; /* the process's clock before that */
+    /* Read by identify or inspect just now: the counters and the children that are asked for next
+     * go with that look, each once, so one pass reads stat once. */
+    bool fresh_for_usage, fresh_for_children;
     pp_linux_io io;
     pp_reading io_cpu;
     bool sigchld_ignored;

@@ -98,7 +98,9 @@ static pp_status add_children(pp_linux_host *host, pp_linux_handle *handle, pp_p
                               pp_error *reterr) {
     pp_linux_threads *threads = &handle->threads;
     int32_t pid = handle->id.pid;
-    pp_reading cpu = pp__linux_process_clock(host, pid);
+    pp_reading cpu =
+        handle->fresh_for_children ? handle->stat_cpu : pp__linux_process_clock(host, pid);
+    handle->fresh_for_children = false;
     bool still = pp__linux_stood_still(threads->children_cpu, cpu);
     pp_status status = pp__linux_threads_list(host, handle, cpu, reterr);
     bool listed = status == PP_OK;

@@ -85,6 +85,7 @@ static pp_status describe(pp_linux_host *host, pp_linux_handle *handle, pp_proc_
         .sigchld_ignored = handle->sigchld_ignored,
     };
     memcpy(ret_info->exe, handle->exe, sizeof ret_info->exe);
+    handle->fresh_for_usage = handle->fresh_for_children = true;
     return PP_OK;
 }
 
@@ -100,7 +101,7 @@ pp_status pp__linux_inspect(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp
     pp_linux_handle *handle;
     pp_status status = pp__linux_handle_find(host, id, &handle, reterr);
     if (status == PP_OK)
-        status = pp__linux_handle_stat(host, handle, pp_missing(PP_OK), reterr);
+        status = pp__linux_handle_stat(host, handle, pp__linux_process_clock(host, id.pid), reterr);
     return status == PP_OK ? describe(host, handle, ret_info, reterr) : status;
 }
 
@@ -225,9 +226,11 @@ pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage
     if (status != PP_OK)
         return status;
     pp_reading cpu = pp__linux_process_clock(host, id.pid);
-    status = pp__linux_handle_stat(host, handle, cpu, reterr);
+    if (!handle->fresh_for_usage)
+        status = pp__linux_handle_stat(host, handle, cpu, reterr);
     if (status != PP_OK)
         return status;
+    handle->fresh_for_usage = false;
 
     pp_linux_io io = current_io(host, handle, cpu);
     pp_usage usage = {
