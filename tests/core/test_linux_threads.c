@@ -302,10 +302,11 @@ static void a_held_children_file_of_an_ended_thread_makes_the_list_be_read_anew(
 static void a_process_that_sleeps_may_get_children_by_adoption(void **state) {
     (void)state;
     script_proc *proc = script_process(PID, 1, 33);
-    const int32_t two[] = { PID, PID + 1 };
-    has_threads(proc, two, 2);
+    const int32_t three[] = { PID, PID + 1, PID + 2 };
+    has_threads(proc, three, 3);
     script_of(proc, "task/90000007/children", "");
     script_file *second = script_of(proc, "task/90000008/children", "101 ");
+    script_file *third = script_of(proc, "task/90000009/children", "");
     (void)identified(PID);
     pp_pid_list list = { 0 };
     for (int adopted = 0; adopted < 3; adopted++) {
@@ -316,6 +317,7 @@ static void a_process_that_sleeps_may_get_children_by_adoption(void **state) {
         proc->cpu_ns--; /* it slept */
     }
     assert_int_equal(second->opens, 3); /* this one has a child that may be gone */
+    assert_int_equal(third->opens, 1);  /* and this one none, for good */
 }
 
 static void ignoring_sigchld_is_seen_at_birth_and_with_the_switches(void **state) {
