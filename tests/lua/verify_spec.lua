@@ -4,6 +4,7 @@
 package.path = "tests/lua/?.lua;" .. package.path
 local core = require "pairperf.core"
 local digests = require "pairperf.digests"
+local evidence = require "pairperf.evidence"
 local fixture = require "fixture"
 local forms = require "pairperf.forms"
 local json_schema = require "pairperf.json_schema"
@@ -108,6 +109,25 @@ describe("digests.json", function()
     assert.equal("fifo", value.others[2].type)
     assert.equal(2, #value.others)
     assert.is_nil(json_schema.problem(value))
+  end)
+end)
+
+-- proves: REP-2
+describe("an event that could not be written", function()
+  it("is remembered as an error, and written with the next one", function()
+    local events = evidence.events(dir .. "/later/events.jsonl")
+    assert.is_false(events:add("first"))
+    local err = events.error
+    assert.equal("ENOENT", err.errno)
+    assert(core.fs.mkdirs(dir .. "/later"))
+    assert.is_true(events:add("second"))
+    assert.is_true(events:add("third"))
+    assert.equal(err, events.error)
+    local kinds = {}
+    for i, one in ipairs(assert(records.read(dir .. "/later/events.jsonl"))) do
+      kinds[i] = one.kind
+    end
+    assert.same({ "first", "second", "third" }, kinds)
   end)
 end)
 
