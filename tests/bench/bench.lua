@@ -203,7 +203,8 @@ end
 --- Something beside it that is not sampled. Its output is in `dir`/out.
 ---@param command string[]
 ---@param dir string
-function M.start(command, dir)
+---@param as_launched boolean? in a sandbox and environment like those of `launch`
+function M.start(command, dir, as_launched)
   local path = command[1]
   if path:sub(1, 1) ~= "/" then
     path = "/usr/bin/" .. path
@@ -212,11 +213,17 @@ function M.start(command, dir)
     return nil
   end
   local env = { "PATH=/usr/bin:/bin", "LC_ALL=C", "HOME=" .. dir, "TMPDIR=" .. dir }
+  local home = dir
+  if as_launched then
+    home = dir .. "/home"
+    assert(pairperf.sandbox.prepare { home = home })
+    env = assert(pairperf.sandbox.environment { home = home, set = {}, pass = {}, extra = {} }).env
+  end
   return assert(pairperf.child.start({ run_dir = dir }, {
     path = path,
     argv = command,
     env = env,
-    cwd = dir,
+    cwd = home,
     output = "capture",
     stdout = "out",
     stderr = "err",

@@ -29,7 +29,7 @@ end
 local function without(i)
   local dir = bench.dir("without-" .. i)
   local truth <close> = assert(bench.truth(dir))
-  local text = bench.output_of(bench.start(truth:words(command), dir), dir, 240)
+  local text = bench.output_of(bench.start(truth:words(command), dir, true), dir, 240)
   return figures(text, truth)
 end
 
