@@ -70,3 +70,31 @@ void pp_os_without_leaf(pp_os *os) {
     os->leaf_kill = no_leaf_here;
     os->leaf_path = no_leaf_path;
 }
+
+static pp_status no_orphans(pp_error *reterr) {
+    return pp_fail(reterr, PP_E_UNSUPPORTED, 0, "orphans", "they do not come to us");
+}
+
+static pp_status no_reap_orphan(void *ctx, int32_t pid, pp_orphan *ret_orphan, pp_error *reterr) {
+    (void)ctx;
+    (void)pid;
+    (void)ret_orphan;
+    return no_orphans(reterr);
+}
+
+static pp_reading no_own_written(void *ctx) {
+    (void)ctx;
+    return pp_missing(PP_E_UNSUPPORTED);
+}
+
+static pp_status no_kill_children(void *ctx, size_t *ret_count, pp_error *reterr) {
+    (void)ctx;
+    (void)ret_count;
+    return no_orphans(reterr);
+}
+
+void pp_os_without_orphans(pp_os *os) {
+    os->reap_orphan = no_reap_orphan;
+    os->own_written = no_own_written;
+    os->kill_children = no_kill_children;
+}

@@ -47,6 +47,13 @@ void pp_pid_list_done(pp_pid_list *list);
 /* Appends; PP_E_NOMEM when memory is short. */
 pp_status pp_pid_list_add(pp_pid_list *list, int32_t pid);
 
+/* A child of ours that was over before anybody met it. */
+typedef struct pp_orphan {
+    pp_proc_info info; /* no `unique`; exe: its name in [brackets] */
+    pp_exit exit;
+    bool stray; /* it was outside the leaf when it ended */
+} pp_orphan;
+
 typedef enum pp_output_mode { PP_OUTPUT_NULL = 0, PP_OUTPUT_CAPTURE } pp_output_mode;
 
 /* The command to start. Strings belong to the caller and must stay valid during the call. */
@@ -93,6 +100,12 @@ typedef struct pp_os {
      * (its whole life and that of the children it waited for), missing where unsupported. */
     pp_status (*reap)(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_reading *ret_write_bytes,
                       pp_error *reterr);
+    /* Reaps a child of ours by its number alone, which nobody else can have before that: there may
+     * be thousands, so one look and no more is taken at each. PP_E_AGAIN: it lives. PP_E_VANISHED:
+     * it is no child of ours. What it wrote is in the growth of own_written(). */
+    pp_status (*reap_orphan)(void *ctx, int32_t pid, pp_orphan *ret_orphan, pp_error *reterr);
+    /* What this process wrote, and what the children wrote that it reaped. */
+    pp_reading (*own_written)(void *ctx);
     /* After everything known was reaped: PP_OK = the kernel says we have no child left (ECHILD);
      * PP_E_AGAIN = there is one; PP_E_UNSUPPORTED where it would prove nothing (macOS). Reaps
      * nothing. Only to be called once the leader is reaped. */
@@ -138,6 +151,10 @@ typedef struct pp_os {
 
     /* Re-validates the identity, then signals that process alone. */
     pp_status (*signal)(void *ctx, pp_proc_id id, int signal_number, pp_error *reterr);
+    /* SIGKILL to each unreaped child of ours, as listed in the same call; *ret_count: how many
+     * there were, ended ones too. Faster than they fork. PP_E_UNSUPPORTED where no orphan is ours.
+     */
+    pp_status (*kill_children)(void *ctx, size_t *ret_count, pp_error *reterr);
     /* Signals the leader's group while the leader is alive or an unreaped zombie.
      * PP_E_VANISHED: no such group. PP_E_DENIED: ambiguous, ask the membership first. */
     pp_status (*signal_group)(void *ctx, pp_proc_id leader, int signal_number, pp_error *reterr);
@@ -157,6 +174,8 @@ typedef struct pp_os {
     bool adopts; /* orphans of the tree become our children (subreaper) */
 } pp_os;
 
+/* Sets the functions for orphans to those of a host that adopts none. */
+void pp_os_without_orphans(pp_os *os);
 /* Sets the leaf's functions to those of a host that never has one. */
 void pp_os_without_leaf(pp_os *os);
 

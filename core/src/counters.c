@@ -7,6 +7,12 @@ pp_reading pp_counter_delta(uint64_t prev, uint64_t next) {
     return next < prev ? pp_missing(PP_E_REGRESSED) : pp_known(next - prev);
 }
 
+pp_reading pp_gain(pp_reading before, pp_reading after) {
+    if (!before.known)
+        return before;
+    return after.known ? pp_counter_delta(before.value, after.value) : after;
+}
+
 pp_reading pp_ticks_to_ns(uint64_t ticks, uint32_t numer, uint32_t denom) {
     if (numer == 0 || denom == 0)
         return pp_missing(PP_E_INVALID);

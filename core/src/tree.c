@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pairperf/counters.h"
+#include "pid_map.h"
 #include "resize.h"
 #include "tree_private.h"
 
@@ -30,28 +32,36 @@ void pp_tree_init(pp_tree *tree, pp_os *os, pp_proc_id leader, const char *const
 void pp_tree_done(pp_tree *tree) {
     if (!tree)
         return;
+    if (tree->by_pid)
+        pp_pid_map_done(tree->by_pid);
+    free(tree->by_pid);
     free(tree->members);
     free(tree->exits);
     *tree = (pp_tree){ 0 };
 }
 
 ptrdiff_t pp__tree_find(const pp_tree *tree, int32_t pid) {
-    for (size_t i = 0; i < tree->count; i++)
-        if (tree->members[i].info.id.pid == pid)
-            return (ptrdiff_t)i;
-    return -1;
+    return tree->by_pid ? pp_pid_map_at(tree->by_pid, pid) : -1;
 }
 
-pp_tree_member *pp__tree_add(pp_tree *tree, const pp_proc_info *info) {
+static bool make_room(pp_tree *tree, int32_t pid) {
+    if (!tree->by_pid)
+        tree->by_pid = calloc(1, sizeof *tree->by_pid);
     if (tree->count == tree->capacity) {
         size_t wanted = tree->capacity ? tree->capacity * 2 : 32;
         void *bigger = pp_resize(tree->members, wanted, sizeof *tree->members);
-        if (!bigger) {
-            tree->incomplete = true;
-            return NULL;
-        }
+        if (!bigger)
+            return false;
         tree->members = bigger;
         tree->capacity = wanted;
+    }
+    return tree->by_pid && pp_pid_map_put(tree->by_pid, pid, tree->count);
+}
+
+pp_tree_member *pp__tree_add(pp_tree *tree, const pp_proc_info *info) {
+    if (!make_room(tree, info->id.pid)) {
+        tree->incomplete = true;
+        return NULL;
     }
     pp_tree_member *member = &tree->members[tree->count++];
     *member = (pp_tree_member){ .info = *info, .seen = true, .after_leader = tree->leader_gone };
@@ -89,6 +99,9 @@ void pp__tree_end(pp_tree *tree, size_t index, const pp_exit *exit, bool final) 
                                    .usage = member->usage };
     tree->leader_gone = tree->leader_gone || member->leader;
     tree->os->forget(tree->os->ctx, member->info.id);
+    pp_pid_map_remove(tree->by_pid, member->info.id.pid);
+    for (size_t i = index + 1; i < tree->count; i++) /* has it: this only replaces */
+        (void)pp_pid_map_put(tree->by_pid, tree->members[i].info.id.pid, i - 1);
     memmove(member, member + 1, (tree->count - index - 1) * sizeof *member);
     tree->count--;
 }
@@ -137,11 +150,14 @@ void pp__tree_look_for_stray(pp_tree *tree, size_t index) {
     tree->strays++;
 }
 
-static void book(pp_tree *tree, const pp_exit *exit, pp_reading write_bytes) {
+static void book(pp_tree *tree, const pp_exit *exit) {
     if (exit->cpu_ns.known)
         tree->reaped_cpu_ns += exit->cpu_ns.value;
     else
         tree->reaped_missing = exit->cpu_ns.why ? exit->cpu_ns.why : PP_E_UNSUPPORTED;
+}
+
+static void book_written(pp_tree *tree, pp_reading write_bytes) {
     if (write_bytes.known)
         tree->reaped_write_bytes += write_bytes.value;
     else
@@ -179,10 +195,12 @@ pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error
     bool final = os->usage(os->ctx, id, true, &usage, NULL) == PP_OK;
     if (index >= 0)
         pp__tree_look_for_stray(tree, (size_t)index);
+    pp__tree_orphans_done(tree);
     status = os->reap(os->ctx, id, &exit, &write_bytes, reterr);
     if (status != PP_OK)
         return status;
-    book(tree, &exit, write_bytes);
+    book(tree, &exit);
+    book_written(tree, write_bytes);
     if (index >= 0) {
         if (final)
             tree->members[index].usage = usage;
@@ -190,6 +208,74 @@ pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error
     }
     *ret_exit = exit;
     return PP_OK;
+}
+
+/* Nobody met it, so it is no member of any frame: its place, its end and what it used are booked.
+ */
+pp_status pp__tree_reap_orphan(pp_tree *tree, int32_t pid) {
+    pp_os *os = tree->os;
+    pp_orphan orphan = { 0 };
+
+    if (!tree->reaping_orphans)
+        tree->own_written = os->own_written(os->ctx);
+    tree->reaping_orphans = true;
+    pp_status status = os->reap_orphan(os->ctx, pid, &orphan, NULL);
+    if (status != PP_OK)
+        return status;
+    book(tree, &orphan.exit);
+    pp_tree_member member = { .info = orphan.info };
+    pp__tree_place(tree, &member);
+    tree->strays += orphan.stray;
+    pp_frame_exit *record = add_exit(tree);
+    if (record)
+        *record = (pp_frame_exit){ .info = orphan.info,
+                                   .exit_known = true,
+                                   .exit = orphan.exit,
+                                   .usage = pp__tree_unreadable(PP_E_VANISHED) };
+    return PP_OK;
+}
+
+void pp__tree_orphans_done(pp_tree *tree) {
+    if (tree->reaping_orphans)
+        book_written(tree, pp_gain(tree->own_written, tree->os->own_written(tree->os->ctx)));
+    tree->reaping_orphans = false;
+}
+
+/* Most children are members that live on: one question is enough for them, and there may be very
+ * many children. */
+static void reap_child(pp_tree *tree, int32_t pid) {
+    pp_os *os = tree->os;
+    pp_proc_info info = { 0 };
+    pp_exit exit = { 0 };
+    pp_error error = { 0 };
+
+    ptrdiff_t index = pp__tree_find(tree, pid);
+    if (index >= 0 ? tree->members[index].leader : pid == tree->leader.pid && !tree->leader_gone)
+        return; /* pinned until its group is verified */
+    if (index < 0) {
+        (void)pp__tree_reap_orphan(tree, pid);
+        return;
+    }
+    pp_status status = pp_tree_reap(tree, tree->members[index].info.id, &exit, &error);
+    if ((status == PP_E_VANISHED || status == PP_E_STALE) &&
+        os->identify(os->ctx, pid, &info, &error) == PP_OK)
+        (void)pp_tree_reap(tree, info.id, &exit, &error);
+}
+
+int64_t pp__tree_now(const pp_tree *tree) {
+    pp_now now = { 0 };
+
+    (void)tree->os->now(tree->os->ctx, &now, NULL);
+    return now.t_ns;
+}
+
+void pp_tree_reap_adopted(pp_tree *tree, const pp_pid_list *own, size_t *at, int64_t end_ns) {
+    while (*at < own->count) {
+        reap_child(tree, own->pids[(*at)++]);
+        if (pp__tree_now(tree) >= end_ns)
+            break;
+    }
+    pp__tree_orphans_done(tree);
 }
 
 void pp_tree_outside_count(const pp_tree *tree, pp_tree_outside *ret_outside) {

@@ -13,6 +13,14 @@ pp_tree_member *pp__tree_add(pp_tree *tree, const pp_proc_info *info);
 void pp__tree_end(pp_tree *tree, size_t index, const pp_exit *exit, bool final);
 void pp__tree_emit(pp_tree *tree, pp_tree_event_kind kind, const pp_proc_info *info,
                    int32_t old_ppid);
+/* Reaps a child of ours that is no member and has ended; pp__tree_orphans_done() follows the last
+ * of a row. PP_E_AGAIN: it lives. */
+pp_status pp__tree_reap_orphan(pp_tree *tree, int32_t pid);
+void pp__tree_orphans_done(pp_tree *tree);
+/* t_ns. */
+int64_t pp__tree_now(const pp_tree *tree);
+/* Counters that could not be read. */
+pp_usage pp__tree_unreadable(pp_status why);
 /* Was the member's cgroup another one than the leaf? Counted once. */
 void pp__tree_look_for_stray(pp_tree *tree, size_t index);
 /* Looks at group and session, records an escape once, matches declared helpers. */

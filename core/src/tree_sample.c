@@ -8,17 +8,24 @@
  */
 #include <stdlib.h>
 
+#include "pid_map.h"
 #include "tree_private.h"
+
+/* A pass does not look at ended orphans for longer; the next one goes on. */
+#define ORPHANS_NS 10000000LL
 
 /* Candidates in the order of discovery, each pid once. */
 typedef struct walk {
     pp_tree *tree;
     pp_frame *frame;
     pp_pid_list queue;
+    pp_pid_map queued;
     pp_pid_list orphans_of; /* parents of what vanished in this pass */
     pp_pid_list reread;     /* those that were read again, and whom they waited for since */
-    pp_pid_list own;        /* the supervisor's children: the leader and adopted orphans */
+    pp_pid_map own;         /* the supervisor's children: the leader and adopted orphans */
     pp_pid_list leaf;       /* who lives in the tree's own cgroup */
+    pp_pid_map in_leaf;     /* the same */
+    int64_t orphans_ns;     /* spent on those that ended */
     pp_status leaf_status;  /* PP_OK: that list is whole; UNSUPPORTED: there is no such cgroup */
 } walk;
 
@@ -26,8 +33,10 @@ static void walk_done(walk *w) {
     pp_pid_list_done(&w->queue);
     pp_pid_list_done(&w->orphans_of);
     pp_pid_list_done(&w->reread);
-    pp_pid_list_done(&w->own);
     pp_pid_list_done(&w->leaf);
+    pp_pid_map_done(&w->queued);
+    pp_pid_map_done(&w->own);
+    pp_pid_map_done(&w->in_leaf);
 }
 
 static void note_enumeration(walk *w, pp_status status) {
@@ -42,9 +51,16 @@ static bool is_listed(const pp_pid_list *list, int32_t pid) {
     return false;
 }
 
+static void note_in(walk *w, pp_pid_map *map, int32_t pid) {
+    if (pid > 0 && !pp_pid_map_put(map, pid, 0))
+        note_enumeration(w, PP_E_NOMEM);
+}
+
 static void push(walk *w, int32_t pid) {
-    if (pid > 1 && !is_listed(&w->queue, pid))
-        note_enumeration(w, pp_pid_list_add(&w->queue, pid));
+    if (pid <= 1 || pp_pid_map_has(&w->queued, pid))
+        return;
+    note_enumeration(w, pp_pid_list_add(&w->queue, pid));
+    note_in(w, &w->queued, pid);
 }
 
 static void push_list(walk *w, const pp_pid_list *list) {
@@ -69,8 +85,8 @@ static bool is_in_leaf(walk *w, pp_proc_id id) {
     pp_os *os = w->tree->os;
     bool inside = false;
 
-    return is_listed(&w->leaf, id.pid) && os->leaf_holds(os->ctx, id, &inside, NULL) == PP_OK &&
-           inside;
+    return pp_pid_map_has(&w->in_leaf, id.pid) &&
+           os->leaf_holds(os->ctx, id, &inside, NULL) == PP_OK && inside;
 }
 
 /* A number from a list may belong to a stranger by now, and so may its parent's: it is ours only
@@ -83,7 +99,8 @@ static bool is_owned(walk *w, const pp_proc_info *info) {
 
     if (tree->own_pid != 0 && info->ppid == tree->own_pid)
         return true;
-    if (tree->own_pid == 0 && info->id.pid != tree->leader.pid && is_listed(&w->own, info->id.pid))
+    if (tree->own_pid == 0 && info->id.pid != tree->leader.pid &&
+        pp_pid_map_has(&w->own, info->id.pid))
         return true;
     ptrdiff_t anchor = pp__tree_find(tree, in_group ? tree->leader.pid : info->ppid);
     return (anchor >= 0 && still_stands(w, (size_t)anchor)) || is_in_leaf(w, info->id);
@@ -91,7 +108,7 @@ static bool is_owned(walk *w, const pp_proc_info *info) {
 
 /* Whose parent a child of ours shows is the supervisor. */
 static void learn_own_pid(walk *w, const pp_proc_info *info) {
-    if (w->tree->own_pid == 0 && is_listed(&w->own, info->id.pid))
+    if (w->tree->own_pid == 0 && pp_pid_map_has(&w->own, info->id.pid))
         w->tree->own_pid = info->ppid;
 }
 
@@ -108,12 +125,32 @@ static void push_children(walk *w, int32_t pid) {
     pp_pid_list_done(&children);
 }
 
+/* Orphans that ended before anybody met them are reaped and no members. One that there was no time
+ * for may live: the frame says that somebody was not looked at. */
+static bool is_over(walk *w, int32_t pid) {
+    pp_tree *tree = w->tree;
+
+    if (!tree->os->adopts || !pp_pid_map_has(&w->own, pid))
+        return false;
+    if (w->orphans_ns >= ORPHANS_NS) {
+        note_enumeration(w, PP_E_BLOCKED);
+        return true;
+    }
+    int64_t start_ns = pp__tree_now(tree);
+    bool over = pp__tree_reap_orphan(tree, pid) == PP_OK;
+    if (over)
+        w->orphans_ns += pp__tree_now(tree) - start_ns;
+    return over;
+}
+
 static void meet(walk *w, int32_t pid) {
     pp_os *os = w->tree->os;
     pp_proc_info info = { 0 };
     pp_error error = { 0 };
-    pp_status status = os->identify(os->ctx, pid, &info, &error);
 
+    if (is_over(w, pid))
+        return;
+    pp_status status = os->identify(os->ctx, pid, &info, &error);
     if (status == PP_E_VANISHED)
         return;
     if (status != PP_OK) {
@@ -165,6 +202,14 @@ static void recheck(walk *w, size_t index) {
     push_children(w, info.id.pid);
 }
 
+/* The last one first: it lives most likely, and chains that hop do not stay what they are. */
+static void push_own(walk *w, const pp_pid_list *own) {
+    for (size_t i = own->count; i > 0; i--) {
+        note_in(w, &w->own, own->pids[i - 1]);
+        push(w, own->pids[i - 1]);
+    }
+}
+
 static void seed(walk *w) {
     pp_os *os = w->tree->os;
     pp_pid_list list = { 0 };
@@ -172,10 +217,11 @@ static void seed(walk *w) {
 
     if (!w->tree->leader_gone)
         push(w, w->tree->leader.pid);
-    if (os->list_own_children(os->ctx, &w->own, &error) == PP_OK)
-        push_list(w, &w->own);
+    if (os->list_own_children(os->ctx, &list, &error) == PP_OK)
+        push_own(w, &list);
     else
         note_enumeration(w, PP_E_ENUMERATION);
+    pp_pid_list_done(&list);
     if (!os->adopts && !w->tree->leader_gone) { /* no orphan comes to us: ask its group */
         if (os->list_group(os->ctx, w->tree->leader.pid, &list, &error) == PP_OK)
             push_list(w, &list);
@@ -210,10 +256,10 @@ static void push_found_in_leaf(walk *w, int32_t pid, unsigned depth) {
     pp_os *os = w->tree->os;
     pp_proc_info info = { 0 };
 
-    if (is_listed(&w->queue, pid))
+    if (pp_pid_map_has(&w->queued, pid))
         return;
     if (depth < LEAF_DEPTH_MAX && os->identify(os->ctx, pid, &info, NULL) == PP_OK &&
-        is_listed(&w->leaf, info.ppid))
+        pp_pid_map_has(&w->in_leaf, info.ppid))
         push_found_in_leaf(w, info.ppid, depth + 1);
     push(w, pid);
 }
@@ -222,6 +268,8 @@ static void list_leaf(walk *w) {
     pp_os *os = w->tree->os;
 
     w->leaf_status = os->leaf_list(os->ctx, &w->leaf, NULL);
+    for (size_t i = 0; i < w->leaf.count; i++)
+        note_in(w, &w->in_leaf, w->leaf.pids[i]);
     for (size_t i = 0; i < w->leaf.count; i++)
         push_found_in_leaf(w, w->leaf.pids[i], 0);
 }
@@ -233,7 +281,7 @@ static void find_strays(walk *w) {
     for (size_t i = 0; i < tree->count && w->leaf_status == PP_OK; i++) {
         const pp_tree_member *member = &tree->members[i];
         if (member->seen && member->info.phase != PP_PHASE_ZOMBIE &&
-            !is_listed(&w->leaf, member->info.id.pid))
+            !pp_pid_map_has(&w->in_leaf, member->info.id.pid))
             pp__tree_look_for_stray(tree, i);
     }
 }
@@ -247,12 +295,13 @@ static void discover(walk *w) {
     size_t walked = work_off(w, 0);
     list_leaf(w);
     (void)work_off(w, walked);
+    pp__tree_orphans_done(tree);
     find_strays(w);
     if (tree->incomplete)
         note_enumeration(w, PP_E_NOMEM);
 }
 
-static pp_usage unreadable(pp_status why) {
+pp_usage pp__tree_unreadable(pp_status why) {
     pp_reading missing = pp_missing(why);
 
     return (pp_usage){ .cpu_ns = missing,
@@ -286,7 +335,7 @@ static void read_member(walk *w, size_t *index) {
     if (status != PP_OK) {
         pp_frame_add_failure(w->frame, member->info.id.pid, true, &error);
         pp__tree_emit(tree, PP_TREE_DENIED, &member->info, member->info.ppid);
-        usage = unreadable(status);
+        usage = pp__tree_unreadable(status);
     } else {
         member->usage = usage;
     }

@@ -70,6 +70,8 @@ static int64_t turn(pp_loop *loop) {
     deadline = pp__earlier(deadline, pp__loop_sample(loop, now_ns));
     if (loop->stopping)
         deadline = pp__earlier(deadline, pp__loop_stop(loop, pp__loop_now(loop)));
+    if (loop->adopted_next < loop->adopted.count) /* see what else there is, and go on */
+        deadline = pp__earlier(deadline, now_ns);
     return deadline;
 }
 
@@ -141,6 +143,7 @@ static void done(pp_loop *loop) {
     pp_tree_done(&loop->tree);
     pp_frame_done(&loop->frame);
     pp_frame_done(&loop->scratch);
+    pp_pid_list_done(&loop->adopted);
     pp__request_done(&loop->request);
     pp__outbox_done(&loop->out);
     pp_buffer_done(&loop->in);

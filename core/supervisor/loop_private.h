@@ -43,6 +43,9 @@ typedef struct pp_loop {
     pp_frame frame;   /* the one being taken */
     pp_frame scratch; /* failures of discoveries between frames */
 
+    pp_pid_list adopted; /* children of ours, as last listed */
+    size_t adopted_next; /* the first of them that was not looked at */
+
     pp_output_state output;
 
     int64_t spawned_ns;
@@ -58,6 +61,7 @@ typedef struct pp_loop {
     bool stopping;
     bool group_empty;
     bool childless;       /* the kernel said so at the last look */
+    bool children_killed; /* and told of */
     bool leaf_killed;     /* cgroup.kill was tried */
     pp_status leaf_empty; /* at the last look */
     bool finished;        /* the verdict is queued */
@@ -86,6 +90,8 @@ pp_status pp__loop_serve(pp_loop *loop, pp_error *reterr);
 /* Somebody else reaped the leader. */
 void pp__loop_lose_leader(pp_loop *loop, const pp_error *error);
 void pp__loop_observe(pp_loop *loop);
+/* Reaps adopted children that ended, for a limited time. */
+void pp__loop_reap_adopted(pp_loop *loop);
 /* Takes the frames that are due; returns when the next one is. */
 int64_t pp__loop_sample(pp_loop *loop, int64_t now_ns);
 /* One more tracking frame before the verdict, so that every exit has its record. */

@@ -12,6 +12,8 @@
 #define STOP_POLL_NS 10000000LL
 #define STOP_POLL_LONG_NS 100000000LL
 #define SWEEP_POLL_NS 1000000LL
+/* Whoever was on its way to us when the others were killed has come by the next time. */
+#define SWEEP_ROUNDS 4
 /* Looks in a row while children end between our look for zombies and the kernel's answer. */
 #define LOOKS_MAX 8
 
@@ -149,6 +151,26 @@ static void kill_members(pp_loop *loop, bool outside, bool only_expected) {
     }
 }
 
+/* A chain that hops from child to child is faster than a look at each: all that are ours by now go
+ * at once, again and again. Not before the leader is reaped, whose number somebody may have taken.
+ */
+static void kill_children(pp_loop *loop) {
+    pp_os *os = loop->os;
+    size_t count = 1;
+
+    for (int i = 0; i < SWEEP_ROUNDS && count > 0 && loop->leader_state == PP_LEADER_REAPED; i++) {
+        pp_error error = { 0 };
+        pp_status status = os->kill_children(os->ctx, &count, &error);
+        if (status == PP_E_UNSUPPORTED || status == PP_E_ENUMERATION)
+            return;
+        pp_stop_signalled(&loop->stop, status);
+        if (count > 0 && !loop->children_killed)
+            tell_signal(loop, "children", SIGKILL, NULL, status == PP_OK ? NULL : &error);
+        loop->children_killed = loop->children_killed || count > 0;
+        pp__loop_reap_adopted(loop);
+    }
+}
+
 /* All in the leaf at once, however fast they fork; a sweep follows for whoever moved out. */
 static bool kill_leaf(pp_loop *loop) {
     pp_error error = { 0 };
@@ -168,8 +190,10 @@ static void sweep(pp_loop *loop) {
     if (now_ns < loop->next_sweep_ns)
         return;
     loop->next_sweep_ns = now_ns + SWEEP_POLL_NS;
-    if (loop->leaf_killed || !kill_leaf(loop))
+    if (loop->leaf_killed || !kill_leaf(loop)) {
         kill_members(loop, true, false);
+        kill_children(loop);
+    }
 }
 
 static void reap_leader(pp_loop *loop) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Exits and frames. The invariant: the leader is observed, never reaped, here; adopted children
- * are reaped one by one by identity, so nothing is swallowed unseen; deadlines are absolute and
+ * are reaped one by one, by identity or by a number that they hold, so nothing is swallowed unseen,
+ * and no turn is about them alone; deadlines are absolute and
  * skipped ones are counted, not replayed.
  */
 #include "loop_private.h"
 
 #define FIRST_TRACK_NS 50000000LL /* in the first second */
 #define LEAST_MEMORY_NS 250000000LL
+#define PORTION_NS 5000000LL /* of a turn, for children that ended */
 
 static void leader_exited(pp_loop *loop) {
     loop->exited = true;
@@ -42,47 +44,25 @@ static void observe_leader(pp_loop *loop) {
     }
 }
 
-static const pp_tree_member *member_with(const pp_tree *tree, int32_t pid) {
-    for (size_t i = 0; i < tree->count; i++)
-        if (tree->members[i].info.id.pid == pid)
-            return &tree->members[i];
-    return NULL;
-}
-
-/* Most children are members that live on: one question is enough for them, and there may be very
- * many children. */
-static void reap_adopted(pp_loop *loop, int32_t pid) {
+/* As many as there is time for in one turn; the next one goes on where this one stopped. */
+void pp__loop_reap_adopted(pp_loop *loop) {
     pp_os *os = loop->os;
-    pp_proc_info info = { 0 };
-    pp_exit exit = { 0 };
-    pp_error error = { 0 };
+    pp_pid_list *own = &loop->adopted;
 
-    if (pid == loop->leader.pid && loop->leader_state != PP_LEADER_REAPED)
-        return; /* pinned until its group is verified */
-    const pp_tree_member *member = member_with(&loop->tree, pid);
-    if (member) {
-        pp_status status = pp_tree_reap(&loop->tree, member->info.id, &exit, &error);
-        if (status != PP_E_VANISHED && status != PP_E_STALE)
+    if (!os->adopts)
+        return;
+    if (loop->adopted_next >= own->count) {
+        pp_pid_list_done(own);
+        loop->adopted_next = 0;
+        if (os->list_own_children(os->ctx, own, NULL) != PP_OK)
             return;
     }
-    if (os->identify(os->ctx, pid, &info, &error) == PP_OK)
-        (void)pp_tree_reap(&loop->tree, info.id, &exit, &error);
-}
-
-static void observe_adopted(pp_loop *loop) {
-    pp_os *os = loop->os;
-    pp_pid_list own = { 0 };
-    pp_error error = { 0 };
-
-    if (os->adopts && os->list_own_children(os->ctx, &own, &error) == PP_OK)
-        for (size_t i = 0; i < own.count; i++)
-            reap_adopted(loop, own.pids[i]);
-    pp_pid_list_done(&own);
+    pp_tree_reap_adopted(&loop->tree, own, &loop->adopted_next, pp__loop_now(loop) + PORTION_NS);
 }
 
 void pp__loop_observe(pp_loop *loop) {
     observe_leader(loop);
-    observe_adopted(loop);
+    pp__loop_reap_adopted(loop);
 }
 
 /* What a person wants to see while it runs, in front of the record. */

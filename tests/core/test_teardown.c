@@ -241,6 +241,10 @@ static void a_listed_member_without_a_second_read_counts_as_alive(void **state) 
                                              .pid = CHILD,
                                              .times = FAKE_FOREVER,
                                              .status = reasons[i] });
+        fake_rule_add(&h->fake, (fake_rule){ .call = FAKE_REAP_ORPHAN,
+                                             .pid = CHILD,
+                                             .times = FAKE_FOREVER,
+                                             .status = reasons[i] });
         int64_t took_ns = run(h, deaf_grandchild, hook_stop);
         assert_true(since_stop(h, FAKE_GROUP_SIGNALLED, SIGKILL) == 30 * S);
         assert_true(took_ns == 35 * S); /* SIGKILL worked, but nobody could see it */

@@ -111,6 +111,35 @@ static void an_adopted_child_is_reaped_at_once_and_recorded(void **state) {
     assert_true(fake_lines(&h->frames, NULL, "\"reaped_cpu_ns\":77") >= 1);
 }
 
+static void a_hundred_end(fake_os *fake) {
+    for (int32_t pid = 200; pid < 300; pid++) {
+        fake_add(fake, pid, FAKE_SELF);
+        fake_escape(fake, pid);
+        fake_exit(fake, pid, 0);
+    }
+    fake->call_ns = MS;
+    fake->forgets_deeds = true;
+    stop_is_asked(fake);
+}
+
+static void the_stop_was_heard(fake_os *fake) {
+    assert_true(fake->calls[FAKE_REAP_ORPHAN] < 100);
+    fake->call_ns = 0;
+}
+
+/* proves: SMP-4 */
+static void a_stop_is_heard_while_children_end_by_the_hundred(void **state) {
+    fake_harness *h = *state;
+    fake_spawn(h);
+    fake_after(&h->fake, S + 10 * MS, a_hundred_end);
+    fake_rule_add(
+        &h->fake,
+        (fake_rule){ .call = FAKE_SIGNAL_GROUP, .times = 1, .change = the_stop_was_heard });
+    run(h);
+    assert_int_equal(h->fake.call_ns, 0);
+    assert_int_equal(h->verdict, PP_VERDICT_ECHILD);
+}
+
 static void orphan_comes(fake_os *fake) {
     fake_add(fake, CHILD, FAKE_SELF);
 }
@@ -442,6 +471,7 @@ int main(void) {
         T(the_leaders_exit_is_told_and_the_leader_stays_pinned),
         T(a_leader_reaped_by_somebody_else_is_told_once),
         T(an_adopted_child_is_reaped_at_once_and_recorded),
+        T(a_stop_is_heard_while_children_end_by_the_hundred),
         T(an_adopted_member_is_reaped_without_being_identified_again),
         T(a_window_has_a_boundary_its_ticks_and_a_closing_frame_on_schedule),
         T(memory_is_read_at_both_ends_and_once_a_second_between),

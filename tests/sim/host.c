@@ -211,9 +211,64 @@ static pp_status host_reap(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_readi
     *ret_write_bytes = w->plan.linux_rules ? pp_known(sim_written(w, p) + p->absorbed_bytes)
                                            : pp_missing(PP_E_UNSUPPORTED);
     sim_trace(w, "reap %d", id.pid);
+    w->own_written += sim_written(w, p) + p->absorbed_bytes;
     w->leader_reaped |= p->is_leader;
     sim_reaped(w, p);
     return PP_OK;
+}
+
+static pp_reading host_own_written(void *ctx) {
+    sim_world *w = ctx;
+
+    sim_call(w, "own_written");
+    return w->plan.linux_rules ? pp_known(w->own_written) : pp_missing(PP_E_UNSUPPORTED);
+}
+
+static pp_status host_reap_orphan(void *ctx, int32_t pid, pp_orphan *ret_orphan, pp_error *reterr) {
+    sim_world *w = ctx;
+
+    sim_call(w, "reap_orphan");
+    sim_proc *p = sim_find(w, pid);
+    if (!p)
+        return pp_fail(reterr, PP_E_VANISHED, ECHILD, "waitid", "%d is gone", pid);
+    pp_status status = exited(w, p->id, &p, &ret_orphan->exit, reterr);
+    if (status == PP_OK)
+        status = sim_look(w, p, &ret_orphan->info, reterr);
+    if (status != PP_OK)
+        return status;
+    sim_oracle_reap(w, p);
+    ret_orphan->stray = w->plan.leaf && !p->in_leaf;
+    sim_trace(w, "reap orphan %d", pid);
+    w->leader_reaped |= p->is_leader;
+    w->own_written += sim_written(w, p) + p->absorbed_bytes;
+    p->recorded = true;
+    sim_reaped(w, p);
+    return PP_OK;
+}
+
+static pp_status host_kill_children(void *ctx, size_t *ret_count, pp_error *reterr) {
+    sim_world *w = ctx;
+    int children[SIM_PROCS_MAX];
+    size_t count = 0;
+    pp_status status = PP_OK;
+
+    sim_call(w, "kill_children");
+    for (int i = 0; i < w->live_count; i++)
+        if (w->procs[w->live[i]].parent == SIM_SUPERVISOR)
+            children[count++] = w->live[i];
+    for (size_t i = 0; i < count; i++) {
+        sim_proc *p = &w->procs[children[i]];
+        sim_call(w, "kill");
+        sim_oracle_kill_child(w, p);
+        sim_trace(w, "kill child %d", p->pid);
+        w->refused_signal |= p->foreign;
+        if (p->foreign)
+            status = pp_fail(reterr, PP_E_DENIED, EPERM, "kill", "%d", p->pid);
+        else
+            sim_signal(w, p, SIGKILL);
+    }
+    *ret_count = count;
+    return status;
 }
 
 static pp_status host_no_children_left(void *ctx, pp_error *reterr) {
@@ -341,6 +396,9 @@ void sim_host(sim_world *w, pp_os *ret_os) {
                        .spawn = host_spawn,
                        .observe_exit = host_observe_exit,
                        .reap = host_reap,
+                       .reap_orphan = host_reap_orphan,
+                       .own_written = host_own_written,
+                       .kill_children = host_kill_children,
                        .no_children_left = host_no_children_left,
                        .forget = host_forget,
                        .signal = host_signal,
@@ -354,5 +412,7 @@ void sim_host(sim_world *w, pp_os *ret_os) {
         sim_host_leaf(ret_os);
     else
         pp_os_without_leaf(ret_os);
+    if (!w->plan.linux_rules)
+        pp_os_without_orphans(ret_os);
     sim_host_reads(ret_os);
 }

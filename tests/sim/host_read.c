@@ -97,7 +97,7 @@ static void describe(const sim_world *w, const sim_proc *p, pp_proc_info *ret_in
         memcpy(ret_info->exe, "/app", sizeof "/app");
 }
 
-static pp_status look(sim_world *w, sim_proc *p, pp_proc_info *ret_info, pp_error *reterr) {
+pp_status sim_look(sim_world *w, sim_proc *p, pp_proc_info *ret_info, pp_error *reterr) {
     if (w->plan.hidepid && p->foreign)
         return pp_fail(reterr, PP_E_DENIED, ENOENT, "open", "%d is hidden", p->pid);
     pp_status fault = sim_fault(w, SIM_F_LOOK, (int)(p - w->procs));
@@ -119,7 +119,7 @@ static pp_status host_identify(void *ctx, int32_t pid, pp_proc_info *ret_info, p
     sim_call(w, "identify");
     sim_proc *p = sim_find(w, pid);
     if (p)
-        status = look(w, p, ret_info, reterr);
+        status = sim_look(w, p, ret_info, reterr);
     else
         status = pp_fail(reterr, PP_E_VANISHED, ESRCH, "identify", "%d", pid);
     sim_oracle_identified(w, pid, status, ret_info);
@@ -160,7 +160,7 @@ static pp_status host_inspect(void *ctx, pp_proc_id id, pp_proc_info *ret_info, 
     sim_call(w, "inspect");
     pp_status status = member(w, id, &p, reterr);
     if (status == PP_OK)
-        status = look(w, p, ret_info, reterr);
+        status = sim_look(w, p, ret_info, reterr);
     if (status == PP_OK)
         note_outside(w, p, ret_info);
     sim_trace(w, "inspect %d: %s", id.pid, pp_status_name(status));

@@ -95,6 +95,20 @@ void sim_oracle_signal(sim_world *w, pp_proc_id id, const sim_proc *target, int 
         sim_fail(w, "SIGKILL to %d before the grace was over", id.pid);
 }
 
+/* By number, right after the children were listed: it must still be that child, and unreaped. */
+void sim_oracle_kill_child(sim_world *w, const sim_proc *target) {
+    if (!w->leader || !may_stop(w))
+        sim_fail(w, "children were killed before anybody asked");
+    if (!may_end_escapees(w))
+        sim_fail(w, "children were killed although escapees are to be left alone");
+    if (target->state == SIM_GONE || target->parent != SIM_SUPERVISOR)
+        sim_fail(w, "SIGKILL to %d, which is no unreaped child", target->pid);
+    if (!target->ours)
+        sim_fail(w, "SIGKILL to the stranger %d", target->pid);
+    if (!w->leader_reaped)
+        sim_fail(w, "children were killed with the leader not reaped");
+}
+
 /* Ends processes outside the group, too: only where that was asked for, or nobody can be asked. */
 void sim_oracle_leaf_kill(sim_world *w) {
     if (!w->leader || !may_stop(w))

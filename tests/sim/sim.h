@@ -196,10 +196,11 @@ typedef struct sim_world {
     int64_t end_ns;
     int alive_at_end, recorded_at_end, members_at_end, in_leaf_at_end;
     uint64_t cpu_at_end, write_at_end;
-    bool zombie_held; /* a zombie in the group had a living parent outside it */
-    bool joined_late; /* somebody came into the group after its SIGKILL */
-    bool lossy;       /* some CPU was lost to nobody's count */
-    bool leaf_killed; /* cgroup.kill was written */
+    bool zombie_held;     /* a zombie in the group had a living parent outside it */
+    bool joined_late;     /* somebody came into the group after its SIGKILL */
+    bool lossy;           /* some CPU was lost to nobody's count */
+    bool leaf_killed;     /* cgroup.kill was written */
+    uint64_t own_written; /* by what the supervisor reaped */
     /* verdict */
     pp_status result;
     char verdict[40];
@@ -237,6 +238,8 @@ void sim_behave_term(sim_world *w, sim_proc *p);
 /* ---- the host (host.c, host_read.c) and the other end (harness.c) ---- */
 void sim_host(sim_world *w, pp_os *ret_os);
 void sim_host_reads(pp_os *os);
+/* Where a process stands, if that can be read now. */
+pp_status sim_look(sim_world *w, sim_proc *p, pp_proc_info *ret_info, pp_error *reterr);
 void sim_host_leaf(pp_os *os);
 /* Before every call: time passes, the world may move. */
 void sim_call(sim_world *w, const char *name);
@@ -255,6 +258,7 @@ const char *sim_build_id(void);
 void sim_oracle_signal(sim_world *w, pp_proc_id id, const sim_proc *target, int number);
 void sim_oracle_signal_group(sim_world *w, pp_proc_id leader, int number);
 void sim_oracle_leaf_kill(sim_world *w);
+void sim_oracle_kill_child(sim_world *w, const sim_proc *target);
 void sim_oracle_reap(sim_world *w, const sim_proc *p);
 void sim_oracle_list(sim_world *w, pp_status status, const pp_pid_list *list);
 void sim_oracle_identified(sim_world *w, int32_t pid, pp_status status, const pp_proc_info *info);

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIFE_S = 60, HOP_US = 100000, SHORT_LIVED = 8 };
+enum { LIFE_S = 60, HOP_US = 20000, SHORT_LIVED = 8 };
 
 static int ready[2]; /* one byte for each process that is where it should be */
 

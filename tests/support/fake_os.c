@@ -14,6 +14,8 @@
 #define WAITS_MAX 200000U
 
 static pp_status play(fake_os *fake, fake_call call, int32_t pid, pp_error *reterr) {
+    fake->calls[call]++;
+    fake->t_ns += fake->call_ns;
     for (size_t i = 0; i < fake->rule_count; i++) {
         fake_rule *rule = &fake->rules[i];
         if (rule->call != call || (rule->pid != 0 && rule->pid != pid))
@@ -264,9 +266,33 @@ static pp_status os_reap(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_reading
     *ret_exit = proc->exit;
     ret_exit->cpu_ns = pp_known(proc->usage.cpu_ns.value + proc->usage.child_cpu_ns.value);
     *ret_write_bytes = proc->usage.write_bytes;
+    fake->own_written += proc->usage.write_bytes.value;
     proc->gone = true;
     note(fake, FAKE_REAPED, id.pid, 0);
     return PP_OK;
+}
+
+static pp_status os_reap_orphan(void *ctx, int32_t pid, pp_orphan *ret_orphan, pp_error *reterr) {
+    fake_os *fake = ctx;
+    fake_proc *proc = fake_find(fake, pid);
+    pp_proc_id id = proc ? proc->info.id : (pp_proc_id){ .pid = pid };
+    pp_status status = observe(fake, FAKE_REAP_ORPHAN, id, &proc, reterr);
+
+    if (status != PP_OK)
+        return status;
+    *ret_orphan = (pp_orphan){ .info = proc->info, .exit = proc->exit, .stray = proc->outside };
+    ret_orphan->exit.cpu_ns = pp_known(proc->usage.cpu_ns.value + proc->usage.child_cpu_ns.value);
+    fake->own_written += proc->usage.write_bytes.value;
+    proc->gone = true;
+    note(fake, FAKE_REAPED, pid, 0);
+    return PP_OK;
+}
+
+static pp_reading os_own_written(void *ctx) {
+    fake_os *fake = ctx;
+
+    (void)play(fake, FAKE_OWN_WRITTEN, 0, NULL);
+    return pp_known(fake->own_written);
 }
 
 static pp_status os_no_children_left(void *ctx, pp_error *reterr) {
@@ -386,6 +412,21 @@ static pp_status os_signal_group(void *ctx, pp_proc_id leader, int signal_number
     return status;
 }
 
+static pp_status os_kill_children(void *ctx, size_t *ret_count, pp_error *reterr) {
+    fake_os *fake = ctx;
+    pp_status status = play(fake, FAKE_KILL_CHILDREN, 0, reterr);
+
+    *ret_count = 0;
+    for (size_t i = 0; status == PP_OK && i < fake->proc_count; i++)
+        if (!fake->procs[i].gone && fake->procs[i].info.ppid == FAKE_SELF) {
+            (*ret_count)++;
+            if (fake->procs[i].info.phase != PP_PHASE_ZOMBIE && !fake->procs[i].immortal)
+                note(fake, FAKE_SIGNALLED, fake->procs[i].info.id.pid, SIGKILL);
+            receive_signal(fake, &fake->procs[i], SIGKILL);
+        }
+    return status;
+}
+
 static pp_status leaf_read(void *ctx, pp_leaf *ret_leaf, pp_error *reterr) {
     fake_os *fake = ctx;
     pp_reading none = pp_missing(PP_E_UNSUPPORTED);
@@ -498,6 +539,9 @@ void fake_init(fake_os *fake, bool adopts) {
                         .spawn = os_spawn,
                         .observe_exit = os_observe_exit,
                         .reap = os_reap,
+                        .reap_orphan = os_reap_orphan,
+                        .own_written = os_own_written,
+                        .kill_children = os_kill_children,
                         .no_children_left = os_no_children_left,
                         .list_group = os_list_group,
                         .list_children = os_list_children,
@@ -513,4 +557,6 @@ void fake_init(fake_os *fake, bool adopts) {
                         .capability = os_capability,
                         .adopts = adopts };
     pp_os_without_leaf(&fake->os);
+    if (!adopts)
+        pp_os_without_orphans(&fake->os);
 }

@@ -38,6 +38,10 @@ typedef enum fake_call {
     FAKE_LEAF_HOLDS,
     FAKE_LEAF_EMPTY,
     FAKE_LEAF_KILL,
+    FAKE_REAP_ORPHAN,
+    FAKE_OWN_WRITTEN,
+    FAKE_KILL_CHILDREN,
+    FAKE_CALLS
 } fake_call;
 
 typedef struct fake_os fake_os;
@@ -82,7 +86,10 @@ typedef struct fake_deed {
 
 struct fake_os {
     pp_os os;
-    int64_t t_ns, asleep_ns;    /* cont_ns - t_ns */
+    int64_t t_ns, asleep_ns; /* cont_ns - t_ns */
+    int64_t call_ns;         /* that each call takes; 0: time passes in wait() only */
+    unsigned calls[FAKE_CALLS];
+    uint64_t own_written;       /* with what was reaped */
     int64_t memory_deadline_ns; /* of the last question for memory */
     fake_proc procs[FAKE_MAX_PROCS];
     size_t proc_count;

@@ -19,6 +19,9 @@
  */
 pp_reading pp_counter_delta(uint64_t prev, uint64_t next);
 
+/* The same for readings; missing for the reason of the first that is. */
+pp_reading pp_gain(pp_reading before, pp_reading after);
+
 /* floor(ticks * numer / denom) nanoseconds, without overflow on the way.
  *
  * Missing with PP_E_OVERFLOW when the result itself needs more than 64 bits, with PP_E_INVALID when

@@ -9,6 +9,8 @@
 #include "pairperf/frame.h"
 
 struct pp_os;
+struct pp_pid_list;
+struct pp_pid_map;
 
 /* The owned tree of one command: leader, its group, its descendants, and everything once seen as
  * such. Sees the world only through pp_os.
@@ -61,6 +63,7 @@ typedef struct pp_tree {
     int64_t last_listed_ns; /* listed_cont_ns of the previous pass, for the late test */
     pp_tree_member *members;
     size_t count, capacity;
+    struct pp_pid_map *by_pid;   /* positions in `members` */
     const char *const *expected; /* fnmatch globs on the executable path; NULL-terminated */
     uint64_t escapes;            /* ever seen */
     pp_tree_escape escape_records[PP_TREE_ESCAPES_MAX];
@@ -68,6 +71,8 @@ typedef struct pp_tree {
     size_t exit_count, exit_capacity;
     uint64_t exits_dropped; /* records beyond PP_TREE_EXITS_MAX; their figures are booked */
     uint64_t reaped_cpu_ns, reaped_write_bytes;
+    bool reaping_orphans;           /* what they wrote is booked when the last of them is done */
+    pp_reading own_written;         /* before the first of them */
     pp_status reaped_missing;       /* some reaping gave no CPU figure */
     pp_status reaped_write_missing; /* some reaping gave no I/O figure */
     uint64_t cpu_floor_ns;          /* running maximum of the conservation total */
@@ -96,6 +101,11 @@ pp_status pp_tree_discover(pp_tree *tree, pp_frame *frame);
 /* Reads an exited, unreaped child's own last counters, reaps it, and books both. The leader
  * included. PP_E_AGAIN: it has not exited. */
 pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr);
+
+/* Reaps those of our own children, from number *at of the list on, that have ended, members or not,
+ * but never a pinned leader. *at: the first that was not looked at when the clock reached end_ns.
+ */
+void pp_tree_reap_adopted(pp_tree *tree, const struct pp_pid_list *own, size_t *at, int64_t end_ns);
 
 /* Owned members that still live outside the group, zombies not counted. */
 typedef struct pp_tree_outside {

@@ -121,19 +121,36 @@ static bool is_at_or_below(const char *path, const char *place) {
            (path[size] == '\0' || path[size] == '/' || path[size] == ' '); /* " (deleted)" */
 }
 
-static pp_status look_at_path(pp_linux_host *host, pp_linux_handle *handle, bool *ret_inside,
+static pp_status look_at_path(const pp_linux_host *host, int32_t pid, bool *ret_inside,
                               pp_error *reterr) {
     char file[PP_LINUX_PATH_MAX], bytes[PP_LINUX_FILE_MAX], place[PP_LINUX_CGROUP_PATH_MAX];
     size_t size;
-    (void)snprintf(file, sizeof file, "/proc/%d/cgroup", handle->id.pid);
+    (void)snprintf(file, sizeof file, "/proc/%d/cgroup", pid);
     pp_status status = pp__linux_read_path(host->sys, file, bytes, sizeof bytes, &size, reterr);
     if (status == PP_OK)
         status = pp__linux_decode_own_cgroup(bytes, size, place, sizeof place, reterr);
     if (status == PP_OK)
-        status = pp__linux_handle_validate(host, handle, reterr);
-    if (status == PP_OK)
         *ret_inside = is_at_or_below(place, host->leaf.place);
     return status;
+}
+
+/* False: the number of the cgroup does not decide, for another one may still lie below the leaf. */
+static bool has_its_number(pp_linux_host *host, int pidfd) {
+    uint64_t cgroup = 0;
+    int result = host->leaf.by_path ? -ENOTTY : host->sys->cgroup_of(pidfd, &cgroup);
+    if (result < 0 && result != -ESRCH)
+        host->leaf.by_path = true;
+    return result == 0 && cgroup == host->leaf.id;
+}
+
+pp_status pp__linux_leaf_holds_number(pp_linux_host *host, int32_t pid, bool *ret_inside) {
+    pp_status status = need(host, NULL);
+    if (status != PP_OK)
+        return status;
+    int pidfd = host->leaf.by_path ? -1 : host->sys->pidfd_open(pid);
+    *ret_inside = pidfd >= 0 && has_its_number(host, pidfd);
+    pp__linux_close(host->sys, &pidfd);
+    return *ret_inside ? PP_OK : look_at_path(host, pid, ret_inside, NULL);
 }
 
 pp_status pp__linux_leaf_holds(void *ctx, pp_proc_id id, bool *ret_inside, pp_error *reterr) {
@@ -144,16 +161,17 @@ pp_status pp__linux_leaf_holds(void *ctx, pp_proc_id id, bool *ret_inside, pp_er
         status = pp__linux_handle_find(host, id, &handle, reterr);
     if (status != PP_OK)
         return status;
-    uint64_t cgroup = 0;
-    int result = host->leaf.by_path ? -ENOTTY : host->sys->cgroup_of(handle->pidfd, &cgroup);
-    if (result == 0 && cgroup == host->leaf.id) {
+    if (has_its_number(host, handle->pidfd)) {
         *ret_inside = true;
         return PP_OK;
     }
-    if (result < 0 && result != -ESRCH)
-        host->leaf.by_path = true;
-    /* Another one may still lie below the leaf. */
-    return look_at_path(host, handle, ret_inside, reterr);
+    bool inside = false;
+    status = look_at_path(host, id.pid, &inside, reterr);
+    if (status == PP_OK)
+        status = pp__linux_handle_validate(host, handle, reterr);
+    if (status == PP_OK)
+        *ret_inside = inside;
+    return status;
 }
 
 pp_status pp__linux_leaf_empty(void *ctx, pp_error *reterr) {

@@ -3,6 +3,7 @@
  * merely starts like a number. A result is written only when the whole input made sense. */
 #include "decode.h"
 
+#include <signal.h>
 #include <string.h>
 
 enum {
@@ -138,6 +139,9 @@ pp_status pp__linux_decode_stat(const char *bytes, size_t size, pp_linux_stat *r
         return malformed(reterr, "stat: threads");
     if (!skip_tokens(&c, 1) || !take_u64(&c, &stat.start_ticks))
         return malformed(reterr, "stat: start");
+    uint64_t ignored; /* field 33 */
+    if (skip_tokens(&c, 10) && take_u64(&c, &ignored))
+        stat.sigchld_ignored = ignored >> (SIGCHLD - 1) & 1;
     *ret_stat = stat;
     return PP_OK;
 }

@@ -27,6 +27,7 @@ typedef struct pp_linux_stat {
     uint64_t child_user_ticks, child_system_ticks; /* of children it waited for */
     uint64_t threads;
     uint64_t start_ticks;
+    bool sigchld_ignored;
 } pp_linux_stat;
 
 pp_status pp__linux_decode_stat(const char *bytes, size_t size, pp_linux_stat *ret_stat,

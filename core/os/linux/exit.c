@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exits are looked at without reaping, and reaping takes exactly one child by its pidfd; nothing
- * here ever waits for "any child", which could take the pinned leader. */
+/* Exits are looked at without reaping, and reaping takes exactly one child, by its pidfd or by a
+ * number that it holds; nothing here ever waits for "any child", which could take the pinned
+ * leader. */
 #include "internal.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "pairperf/counters.h"
 
 #ifndef __WALL
 #define __WALL 0x40000000
@@ -42,6 +45,23 @@ static pp_status find_child(pp_linux_host *host, pp_proc_id id, pp_linux_handle 
     return pp_fail(reterr, error.status, error.sys_errno, error.op, "%s", error.detail);
 }
 
+static pp_status ask(const pp_linux_host *host, int32_t pid, int id_type, int number, int options,
+                     pp_exit *ret_exit, pp_error *reterr) {
+    siginfo_t info;
+    struct rusage usage;
+    memset(&info, 0, sizeof info);
+    memset(&usage, 0, sizeof usage);
+    int result = host->sys->wait_id(id_type, number, &info, WEXITED | WNOHANG | options, &usage);
+    if (result == -ECHILD)
+        return pp_fail(reterr, PP_E_VANISHED, ECHILD, "waitid", "pid %d is not ours to reap", pid);
+    if (result < 0)
+        return pp_fail(reterr, PP_E_SYS, -result, "waitid", "pid %d", pid);
+    if (info.si_pid == 0)
+        return pp_fail(reterr, PP_E_AGAIN, 0, "waitid", "pid %d lives", pid);
+    *ret_exit = exit_of(&info, &usage);
+    return PP_OK;
+}
+
 static pp_status wait_for(pp_linux_host *host, pp_proc_id id, int options, pp_exit *ret_exit,
                           pp_error *reterr) {
     pp_linux_handle *handle;
@@ -49,30 +69,15 @@ static pp_status wait_for(pp_linux_host *host, pp_proc_id id, int options, pp_ex
     if (status != PP_OK)
         return status;
     handle->fresh_for_usage = false; /* the counters of the ended are read after its end */
-
-    siginfo_t info;
-    struct rusage usage;
-    memset(&info, 0, sizeof info);
-    memset(&usage, 0, sizeof usage);
-    int result =
-        host->sys->wait_id(P_PIDFD, handle->pidfd, &info, WEXITED | WNOHANG | options, &usage);
-    if (result == -ECHILD)
-        return pp_fail(reterr, PP_E_VANISHED, ECHILD, "waitid", "pid %d is not ours to reap",
-                       id.pid);
-    if (result < 0)
-        return pp_fail(reterr, PP_E_SYS, -result, "waitid", "pid %d", id.pid);
-    if (info.si_pid == 0)
-        return pp_fail(reterr, PP_E_AGAIN, 0, "waitid", "pid %d lives", id.pid);
-    *ret_exit = exit_of(&info, &usage);
-    return PP_OK;
+    return ask(host, id.pid, P_PIDFD, handle->pidfd, options, ret_exit, reterr);
 }
 
 pp_status pp__linux_observe_exit(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr) {
     return wait_for(ctx, id, WNOWAIT, ret_exit, reterr);
 }
 
-/* What this process wrote, and what the children wrote that it reaped. */
-static pp_reading self_written(const pp_linux_host *host) {
+pp_reading pp__linux_own_written(void *ctx) {
+    const pp_linux_host *host = ctx;
     char bytes[PP_LINUX_FILE_MAX];
     size_t size;
     pp_linux_io io;
@@ -85,30 +90,39 @@ static pp_reading self_written(const pp_linux_host *host) {
     return status == PP_OK ? io.write_bytes : pp_missing(status);
 }
 
-static pp_reading gain(pp_reading before, pp_reading after) {
-    if (!before.known)
-        return before;
-    if (!after.known)
-        return after;
-    if (after.value < before.value)
-        return pp_missing(PP_E_REGRESSED);
-    return pp_known(after.value - before.value);
-}
-
 pp_status pp__linux_reap(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_reading *ret_write_bytes,
                          pp_error *reterr) {
     pp_linux_host *host = ctx;
-    pp_reading before = self_written(host);
+    pp_reading before = pp__linux_own_written(host);
     pp_exit exit;
     pp_status status = wait_for(host, id, 0, &exit, reterr);
     if (status != PP_OK)
         return status;
 
-    *ret_write_bytes = gain(before, self_written(host));
+    *ret_write_bytes = pp_gain(before, pp__linux_own_written(host));
     *ret_exit = exit;
     pp__linux_forget(host, id);
     if (host->spawned && pp_proc_id_equal(id, host->leader))
         pp__linux_terminal_back(host);
+    return PP_OK;
+}
+
+/* A zombie of ours keeps its number until we take it, so nothing needs to be held meanwhile. */
+pp_status pp__linux_reap_orphan(void *ctx, int32_t pid, pp_orphan *ret_orphan, pp_error *reterr) {
+    pp_linux_host *host = ctx;
+    pp_orphan orphan = { 0 };
+    bool inside = true;
+    pp_status status = ask(host, pid, P_PID, pid, WNOWAIT, &orphan.exit, reterr);
+    if (status == PP_OK)
+        status = pp__linux_glance(host, pid, &orphan.info, reterr);
+    if (status != PP_OK)
+        return status;
+    orphan.stray = pp__linux_leaf_holds_number(host, pid, &inside) == PP_OK && !inside;
+    status = ask(host, pid, P_PID, pid, 0, &orphan.exit, reterr);
+    if (status != PP_OK)
+        return status;
+    pp__linux_handle_drop(host, pid);
+    *ret_orphan = orphan;
     return PP_OK;
 }
 

@@ -234,7 +234,10 @@ pp_status pp__linux_handle_gone(pp_linux_host *host, int32_t pid, pp_error *rete
 void pp__linux_handle_drop(pp_linux_host *host, int32_t pid);
 void pp__linux_handles_done(pp_linux_host *host);
 
-/* process.c: CPU time in ns, ended threads included. Asked by number. */
+/* process.c: what one read of stat says of a number that the caller knows to be held. */
+pp_status pp__linux_glance(const pp_linux_host *host, int32_t pid, pp_proc_info *ret_info,
+                           pp_error *reterr);
+/* CPU time in ns, ended threads included. Asked by number. */
 pp_reading pp__linux_process_clock(const pp_linux_host *host, int32_t pid);
 
 /* threads.c: brings the list of threads up to date; cpu: the process's clock just before. */
@@ -296,6 +299,8 @@ void pp__linux_leaf_open(pp_linux_host *host);
 pid_t pp__linux_leaf_fork(pp_linux_host *host);
 /* Holds the leaf of somebody else at this path. PP_E_VANISHED: it was removed. */
 pp_status pp__linux_leaf_take_over(pp_linux_host *host, const char *dir, pp_error *reterr);
+/* cgroup_read.c: the same as leaf_holds for a number that the caller knows to be held. */
+pp_status pp__linux_leaf_holds_number(pp_linux_host *host, int32_t pid, bool *ret_inside);
 /* Removes it and lets go of it. It stays where somebody lives in it (EBUSY). */
 pp_status pp__linux_leaf_close(pp_linux_host *host, pp_error *reterr);
 
@@ -337,9 +342,12 @@ pp_status pp__linux_observe_exit(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp
 pp_status pp__linux_reap(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_reading *ret_write_bytes,
                          pp_error *reterr);
 pp_status pp__linux_no_children_left(void *ctx, pp_error *reterr);
+pp_status pp__linux_reap_orphan(void *ctx, int32_t pid, pp_orphan *ret_orphan, pp_error *reterr);
+pp_reading pp__linux_own_written(void *ctx);
 /* signal.c */
 pp_status pp__linux_signal(void *ctx, pp_proc_id id, int signal_number, pp_error *reterr);
 pp_status pp__linux_signal_group(void *ctx, pp_proc_id leader, int signal_number, pp_error *reterr);
+pp_status pp__linux_kill_children(void *ctx, size_t *ret_count, pp_error *reterr);
 /* wait.c */
 pp_status pp__linux_wait(void *ctx, int64_t deadline_ns, bool want_writable, pp_events *ret_events,
                          pp_error *reterr);

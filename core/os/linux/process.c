@@ -66,6 +66,31 @@ static pp_reading ticks_to_ns(const pp_linux_host *host, uint64_t ticks) {
     return pp_ticks_to_ns(ticks, PP_LINUX_NS_PER_SECOND, (uint32_t)host->ticks_per_second);
 }
 
+pp_status pp__linux_glance(const pp_linux_host *host, int32_t pid, pp_proc_info *ret_info,
+                           pp_error *reterr) {
+    char path[PP_LINUX_PATH_MAX], bytes[PP_LINUX_FILE_MAX];
+    size_t size;
+    pp_linux_stat stat;
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    pp_status status = pp__linux_read_path(host->sys, path, bytes, sizeof bytes, &size, reterr);
+    if (status == PP_OK)
+        status = pp__linux_decode_stat(bytes, size, &stat, reterr);
+    if (status != PP_OK)
+        return status;
+    pp_reading start = ticks_to_ns(host, stat.start_ticks);
+    if (!start.known)
+        return pp_fail(reterr, PP_E_MALFORMED, 0, "stat", "start of pid %d", pid);
+    *ret_info = (pp_proc_info){ .id = { .pid = pid, .start = stat.start_ticks },
+                                .ppid = stat.ppid,
+                                .pgid = stat.pgid,
+                                .sid = stat.sid,
+                                .phase = phase_of(&stat),
+                                .start_ns = start.value,
+                                .sigchld_ignored = stat.sigchld_ignored };
+    (void)snprintf(ret_info->exe, sizeof ret_info->exe, "[%s]", stat.comm);
+    return PP_OK;
+}
+
 static pp_status describe(pp_linux_host *host, pp_linux_handle *handle, pp_proc_info *ret_info,
                           pp_error *reterr) {
     const pp_linux_stat *stat = &handle->stat;

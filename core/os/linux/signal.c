@@ -69,3 +69,18 @@ pp_status pp__linux_signal_group(void *ctx, pp_proc_id leader, int signal_number
     return outcome(host->sys->kill(-leader.pid, signal_number), "kill", leader, signal_number,
                    reterr);
 }
+
+/* Nobody but this thread reaps, so what is on the list has its number until the loop is over. */
+pp_status pp__linux_kill_children(void *ctx, size_t *ret_count, pp_error *reterr) {
+    pp_linux_host *host = ctx;
+    pp_pid_list own = { 0 };
+    pp_status status = pp__linux_list_own_children(host, &own, reterr);
+    for (size_t i = 0; i < own.count; i++) {
+        int result = own.pids[i] > 1 ? host->sys->kill(own.pids[i], SIGKILL) : 0;
+        if (result < 0 && result != -ESRCH)
+            status = outcome(result, "kill", (pp_proc_id){ .pid = own.pids[i] }, SIGKILL, reterr);
+    }
+    *ret_count = own.count;
+    pp_pid_list_done(&own);
+    return status;
+}

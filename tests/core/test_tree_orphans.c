@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Orphans that ended before anybody met them, and children by the dozen. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "fake_os.h"
+#include "pairperf/tree.h"
+
+#define MS INT64_C(1000000)
+
+enum { FIRST = 200, ORPHANS = 60 };
+
+typedef struct fixture {
+    fake_os fake;
+    pp_tree tree;
+    pp_frame frame;
+} fixture;
+
+static int set_up(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    fake_init(&f->fake, true);
+    f->fake.forgets_deeds = true;
+    pp_proc_id leader = fake_add(&f->fake, FAKE_LEADER, FAKE_SELF)->info.id;
+    pp_tree_init(&f->tree, &f->fake.os, leader, NULL);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    fixture *f = *state;
+    pp_tree_done(&f->tree);
+    pp_frame_done(&f->frame);
+    free(f);
+    return 0;
+}
+
+static void orphans_end(fixture *f) {
+    for (int32_t pid = FIRST; pid < FIRST + ORPHANS; pid++) {
+        fake_add(&f->fake, pid, FAKE_SELF)->usage.write_bytes = pp_known(10);
+        fake_escape(&f->fake, pid);
+        fake_burn(&f->fake, pid, 7);
+        fake_exit(&f->fake, pid, 0);
+    }
+}
+
+static pp_status discover(fixture *f) {
+    pp_frame_reset(&f->frame);
+    return pp_tree_discover(&f->tree, &f->frame);
+}
+
+/* proves: TRK-2, SMP-4 */
+static void an_orphan_that_nobody_met_is_booked_in_one_question(void **state) {
+    fixture *f = *state;
+    orphans_end(f);
+    unsigned identified = f->fake.calls[FAKE_IDENTIFY], used = f->fake.calls[FAKE_USAGE];
+    unsigned inspected = f->fake.calls[FAKE_INSPECT];
+    assert_int_equal(discover(f), PP_OK);
+    assert_int_equal(f->fake.calls[FAKE_REAP_ORPHAN], ORPHANS);
+    assert_int_equal(f->fake.calls[FAKE_OWN_WRITTEN], 2);
+    assert_int_equal(f->fake.calls[FAKE_IDENTIFY], identified);
+    assert_int_equal(f->fake.calls[FAKE_USAGE], used);
+    assert_int_equal(f->fake.calls[FAKE_OBSERVE] + f->fake.calls[FAKE_REAP], 0);
+    assert_int_equal(f->fake.calls[FAKE_INSPECT], inspected + 1); /* the leader */
+    assert_int_equal(f->tree.count, 1);
+    assert_int_equal(f->tree.reaped_cpu_ns, 7 * ORPHANS);
+    assert_int_equal(f->tree.reaped_write_bytes, 10 * ORPHANS);
+    assert_int_equal(f->tree.escapes, ORPHANS);
+    assert_int_equal(f->tree.exit_count, ORPHANS);
+    assert_true(f->tree.exits[0].exit_known);
+    assert_false(f->tree.exits[0].usage.cpu_ns.known);
+}
+
+/* What a member wrote is booked once, beside orphans before and after it. */
+static void writes_of_members_and_orphans_are_booked_once(void **state) {
+    fixture *f = *state;
+    pp_pid_list own = { 0 };
+    size_t at = 0;
+    fake_add(&f->fake, FIRST + 30, FAKE_SELF)->usage.write_bytes = pp_known(1000);
+    assert_int_equal(discover(f), PP_OK);
+    fake_exit(&f->fake, FIRST + 30, 0);
+    for (int32_t pid = FIRST; pid < FIRST + ORPHANS; pid += 20) {
+        fake_add(&f->fake, pid, FAKE_SELF)->usage.write_bytes = pp_known(10);
+        fake_exit(&f->fake, pid, 0);
+    }
+    static int32_t pids[] = { FIRST, FIRST + 30, FIRST + 20, FIRST + 40 };
+    own = (pp_pid_list){ .pids = pids, .count = 4 };
+    pp_tree_reap_adopted(&f->tree, &own, &at, INT64_MAX);
+    assert_int_equal(at, 4);
+    assert_int_equal(f->tree.reaped_write_bytes, 1030);
+}
+
+/* proves: SMP-8 */
+static void a_portion_ends_in_time_and_the_next_goes_on(void **state) {
+    fixture *f = *state;
+    pp_pid_list own = { 0 };
+    size_t at = 0;
+    orphans_end(f);
+    assert_int_equal(f->fake.os.list_own_children(&f->fake, &own, NULL), PP_OK);
+    f->fake.call_ns = MS;
+    for (size_t last = 0; at < own.count; last = at) {
+        int64_t start_ns = f->fake.t_ns;
+        pp_tree_reap_adopted(&f->tree, &own, &at, start_ns + 5 * MS);
+        assert_true(f->fake.t_ns - start_ns <= 7 * MS);
+        assert_true(at > last);
+    }
+    assert_int_equal(f->tree.reaped_cpu_ns, 7 * ORPHANS);
+    pp_pid_list_done(&own);
+}
+
+/* proves: TRK-6 */
+static void a_pass_without_time_for_all_says_so_and_the_next_ones_find_them(void **state) {
+    fixture *f = *state;
+    fake_add(&f->fake, FIRST - 1, FAKE_SELF); /* lives, and is looked at last */
+    orphans_end(f);
+    f->fake.call_ns = MS;
+    assert_int_equal(discover(f), PP_E_BLOCKED);
+    assert_true(f->fake.calls[FAKE_REAP_ORPHAN] < 20);
+    int passes = 1;
+    while (discover(f) != PP_OK)
+        assert_true(++passes < 10);
+    assert_int_equal(f->tree.count, 2);
+    assert_int_equal(f->tree.reaped_cpu_ns, 7 * ORPHANS);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        T(an_orphan_that_nobody_met_is_booked_in_one_question),
+        T(writes_of_members_and_orphans_are_booked_once),
+        T(a_portion_ends_in_time_and_the_next_goes_on),
+        T(a_pass_without_time_for_all_says_so_and_the_next_ones_find_them),
+    };
+    return cmocka_run_group_tests_name("tree_orphans", tests, NULL, NULL);
+}
