@@ -23,6 +23,7 @@
 #include "cleanup.h"
 #include "fs_internal.h"
 #include "platform.h"
+#include "resize.h"
 
 enum {
     WORKERS_MAX = 16,
@@ -98,18 +99,21 @@ static bool matters(const hash_pool *pool, size_t index) {
            index < atomic_load_explicit(&pool->failed, memory_order_relaxed);
 }
 
+static bool make_room(hash_pool *pool) {
+    if (pool->big_count < pool->big_capacity)
+        return true;
+    size_t capacity = pool->big_capacity ? pool->big_capacity * 2 : 64;
+    void *grown = pp_resize(pool->big, capacity, sizeof *pool->big);
+    if (grown == NULL)
+        return false;
+    pool->big = grown;
+    pool->big_capacity = capacity;
+    return true;
+}
+
 static bool put_aside(hash_pool *pool, size_t index) {
-    bool kept = true;
     pthread_mutex_lock(&pool->lock);
-    if (pool->big_count == pool->big_capacity) {
-        size_t capacity = pool->big_capacity ? pool->big_capacity * 2 : 64;
-        size_t *grown = realloc(pool->big, capacity * sizeof *grown);
-        kept = grown != NULL;
-        if (kept) {
-            pool->big = grown;
-            pool->big_capacity = capacity;
-        }
-    }
+    bool kept = make_room(pool);
     if (kept)
         pool->big[pool->big_count++] = index;
     pthread_mutex_unlock(&pool->lock);
@@ -279,12 +283,14 @@ static void *work(void *argument) {
     return NULL;
 }
 
-/* As many as there is work for. */
+/* As many as there is work for, at least one. */
 static size_t worker_count(const pp_manifest_options *options, uint64_t files) {
     uint64_t count = options && options->workers ? options->workers : pp_platform_cpus();
     if (count > WORKERS_MAX)
         count = WORKERS_MAX;
-    return (size_t)(count < files ? count : files);
+    if (count > files)
+        count = files;
+    return count > 0 ? (size_t)count : 1;
 }
 
 /* A quarter of the descriptors that there may be, at most. */

@@ -305,7 +305,7 @@ pp_status pp__walk_entry_directory(const pp__walk *walk, size_t index, pp__walk_
                                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
             return open_failed(errno, name_of(walk, directory->path).text, reterr);
-        pp__facts facts;
+        pp__facts facts = { 0 };
         pp_status status = facts_of(fd, name_of(walk, directory->path).text, &facts, reterr);
         if (status != PP_OK)
             return status;
@@ -321,7 +321,7 @@ pp_status pp__walk_entry_open(const pp__walk *walk, size_t index, pp__walk_curso
                               int *ret_fd, pp_error *reterr) {
     const int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
     const pp__walk_entry *entry = walk->entries[index];
-    int fd, directory;
+    int fd, directory = -1;
     if (walk->root_fd < 0) {
         fd = open(walk->root, flags);
     } else {

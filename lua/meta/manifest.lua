@@ -18,12 +18,13 @@ local manifest = {}
 ---@field bytes integer? of all files, once they are known
 
 ---@class pairperf.ManifestOptions
----@field progress fun(progress: pairperf.ManifestProgress)? called about ten times a second; an error in it ends the hashing and is raised
+---Called about ten times a second; an error in it ends the hashing and is raised.
+---@field progress fun(progress: pairperf.ManifestProgress)?
 
 --- What a bundle, directory or single file holds: types, modes, sizes, digests, link targets; no
 --- times, owners, extended attributes. Links are not followed, special files are not opened.
---- Anything unreadable is an error that names it; so is a file that changes meanwhile. Every file is
---- read each time, by several threads; a signal that asks to stop ends it.
+--- Anything unreadable is an error that names it; so is a file that changes meanwhile. Every file
+--- is read each time, by several threads; a signal that asks to stop ends it.
 ---@param root string
 ---@param options pairperf.ManifestOptions?
 ---@return pairperf.Manifest? manifest

@@ -13,7 +13,7 @@ function sweep.prepare() end
 ---@field members? {pid: integer, start: integer, unique: integer}[] identities seen before
 ---@field groups? integer[] process groups of the lost tree
 ---@field assignment? string "NAME=value" in the environment that it was started with
----@field leaf? string directory of the lost tree's own cgroup: all in it are ended, and it is removed
+---@field leaf? string the lost tree's own cgroup: all in it are ended, and it is removed
 ---@field limit_s? number default 2
 
 ---@class pairperf.Swept

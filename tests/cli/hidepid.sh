@@ -45,6 +45,7 @@ nothing_owned_failed() {
 }
 
 chmod 711 "$scratch"
+chmod 777 "$scratch/watched"
 mkdir -m 777 "$scratch/open"
 for mode in 2 1; do
     name="B04: a run under hidepid=$mode succeeds without privilege"

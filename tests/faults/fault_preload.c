@@ -39,6 +39,7 @@ static const struct {
     int value;
 } faults[] = { { "EDQUOT", EDQUOT }, { "EIO", EIO }, { "ENOSPC", ENOSPC } };
 
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a name, not an expression */
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static void set_up(const char *text) {

@@ -205,7 +205,7 @@ static void its_cpu_is_that_of_every_short_life_daemons_included(void **state) {
     assert_int_equal(live_os.leaf_read(live_os.ctx, &figures, &live_error), PP_OK);
     assert_true(figures.cpu_ns.known && figures.user_ns.known && figures.system_ns.known);
     uint64_t counted_ns = figures.cpu_ns.value;
-    assert_true(reaped_ns >= (uint64_t)(BURNERS * BURN_MS * MS));
+    assert_true(reaped_ns >= (uint64_t)BURNERS * BURN_MS * MS);
     /* Birth and death belong to nobody's own clock, but to the cgroup's. */
     assert_true(counted_ns + counted_ns / 100 + 2 * MS >= reaped_ns);
     assert_true(counted_ns <= reaped_ns + reaped_ns / 20 + 20 * MS);

@@ -60,7 +60,7 @@ static bool is_stuck(int32_t pid) {
 /* proves: TRK-1 */
 static void a_process_that_holds_its_memory_lock_is_blocked_and_the_others_are_read(void **state) {
     (void)state;
-    pp_proc_id leader;
+    pp_proc_id leader = { 0 };
     int32_t pid = start_stalled(&leader);
     if (pid == 0)
         skip();

@@ -84,9 +84,9 @@ static void *sleep_and_stay(void *argument) {
 /* Its child stays in its address space. */
 static int again_vfork(void) {
     touch(BLOCK_MIB * (size_t)MIB);
-    if (vfork() == 0)
+    if (vfork() == 0) /* NOLINT: what it does to its parent is the point */
         for (;;)
-            (void)pause();
+            (void)pause(); /* NOLINT */
     stay();
 }
 
@@ -231,6 +231,8 @@ static int host_of_a_vfork_child(void) {
         pp_pid_list_done(&children);
         (void)live_os.list_children(live_os.ctx, id.pid, &children, &live_error);
     }
+    if (children.count == 0)
+        return 4;
     pp_usage usage = live_usage(live_identify(children.pids[0]).id, true);
     bool shares = usage.shares_memory && usage.rss_bytes.value > BLOCK_MIB * (uint64_t)MIB;
     bool parent_shares = live_usage(id, true).shares_memory;

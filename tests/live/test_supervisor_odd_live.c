@@ -23,8 +23,16 @@ static void start(supervised *sv, const char *kind, pid_t *ret_first, pid_t *ret
     assert_int_equal(sscanf(sv_file(sv, "out"), "%d %d", ret_first, ret_second), 2);
 }
 
-static bool five_frames(const pp_supervisor_view *view) {
-    return view->frames >= 5;
+static uint64_t wanted_frames;
+
+static bool has_wanted_frames(const pp_supervisor_view *view) {
+    return view->frames >= wanted_frames;
+}
+
+/* The second one was begun after this call. */
+static void await_two_frames(supervised *sv) {
+    wanted_frames = sv->view.frames + 2;
+    sv_await(sv, has_wanted_frames);
 }
 
 /* ---- zombies ---- */
@@ -70,10 +78,7 @@ static void a_leader_whose_main_thread_ended_is_alive_and_has_memory(void **stat
     pid_t leader, unused;
     start(sv, "last_thread", &leader, &unused);
     sv_await_state(leader, 'Z');
-    uint64_t frames = sv->view.frames;
-    do
-        sv_await(sv, five_frames);
-    while (sv->view.frames < frames + 2);
+    await_two_frames(sv);
     assert_false(sv->view.exited);
     assert_int_equal(sv->view.live_processes, 1);
     assert_true(sv->view.live_rss_bytes.known && sv->view.live_rss_bytes.value > 0);
@@ -91,6 +96,7 @@ static void children_that_nobody_waited_for_make_the_total_a_lower_bound(void **
     supervised *sv = *state;
     pid_t unused[2];
     start(sv, "wait_for_nobody", &unused[0], &unused[1]);
+    await_two_frames(sv);
     sv_stop(sv, false, 10 * SV_S);
     assert_int_equal(sv->view.verdict, PP_VERDICT_ECHILD);
     assert_true(sv_count(sv_file(sv, "samples.jsonl"), "\"lower_bound\":true") > 0);

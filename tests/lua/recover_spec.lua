@@ -127,8 +127,8 @@ describe("recover", function()
 
   it("keeps the words of a session that had ended", function()
     interrupted(cut_short())
-    local text = '{"artifacts":{},"cancelled":true,"failed_or_skipped":3,"schema":"pairperf-session-1",'
-      .. '"stopped":null}'
+    local text = '{"artifacts":{},"cancelled":true,"failed_or_skipped":3,'
+      .. '"schema":"pairperf-session-1","stopped":null}'
     fixture.write(dir .. "/session.json", text)
     assert(recover.run { dir })
     assert.equal(text, read "session.json")
@@ -180,7 +180,7 @@ describe("recover", function()
   it("refuses while the session's lock is held, and writes nothing", function()
     interrupted(cut_short())
     local before = everything()
-    local lock <close> = assert(core.lock.acquire(LOCK))
+    local _ <close> = assert(core.lock.acquire(LOCK))
     local status, err = recover.run { dir }
     assert.is_nil(status)
     assert.equal("refused", err.code)

@@ -147,7 +147,7 @@ static void run_command(char **argv, const sigset_t *old) {
         (void)fprintf(stderr, "subreaper: %s: %s\n", argv[0], strerror(errno));
         _exit(127);
     }
-    char text[16];
+    char text[16] = "";
     publish("child", text, (size_t)snprintf(text, sizeof text, "%d\n", command));
 }
 

@@ -89,7 +89,7 @@ static ssize_t read_dir(int fd, void *bytes, size_t size) {
         memcpy(at + 16, &length, sizeof length);
         memcpy(at + 19, cg.listed[i], sizeof cg.listed[i]);
     }
-    return cg.listed_count * length;
+    return (ssize_t)cg.listed_count * length;
 }
 
 void cg_absent(const char *path) {

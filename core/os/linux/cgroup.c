@@ -56,8 +56,8 @@ static pp_status read_whole(const pp_linux_sys *sys, const char *path, char **re
 }
 
 static pp_status read_own_place(pp_linux_host *host, char *ret_place, pp_error *reterr) {
-    char *bytes;
-    size_t size;
+    char *bytes = NULL;
+    size_t size = 0;
     pp_status status = read_whole(host->sys, "/proc/self/cgroup", &bytes, &size, reterr);
     if (status != PP_OK)
         return status;
@@ -149,7 +149,7 @@ static pp_status hold_files(pp_linux_host *host, pp_linux_leaf *leaf, pp_error *
     for (size_t i = 0; i < PP_LINUX_LEAF_FILES; i++) {
         int flags = i == PP_LINUX_LEAF_KILL ? O_WRONLY : O_RDONLY;
         leaf->fds[i] = host->sys->open_at(leaf->dir_fd, file_names[i], flags | O_CLOEXEC, 0);
-        if (leaf->fds[i] < 0 && i < PP_LINUX_LEAF_NEEDED)
+        if (i < PP_LINUX_LEAF_NEEDED && leaf->fds[i] < 0)
             return leaf_fail(reterr, leaf->fds[i], "open", file_names[i]);
     }
     return PP_OK;
@@ -215,8 +215,8 @@ static pp_status name_it(pp_linux_host *host, const char *own_place, uint64_t na
 /* In the first mount that allows it. */
 static pp_status make(pp_linux_host *host, pp_error *reterr) {
     char own_place[PP_LINUX_CGROUP_PATH_MAX], parent[PP_LINUX_CGROUP_PATH_MAX];
-    char *mounts;
-    size_t size;
+    char *mounts = NULL;
+    size_t size = 0;
     uint64_t namespace = own_namespace(host->sys);
     pp_error ignored;
     pp_status status = read_own_place(host, own_place, reterr);

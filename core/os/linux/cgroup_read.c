@@ -27,7 +27,7 @@ static pp_status read_file(const pp_linux_host *host, pp_linux_leaf_file file, c
 
 static pp_reading read_figure(const pp_linux_host *host, pp_linux_leaf_file file) {
     char bytes[PP_LINUX_FILE_MAX];
-    size_t size;
+    size_t size = 0;
     uint64_t value;
     pp_status status = read_file(host, file, bytes, &size, NULL);
     if (status == PP_OK)
@@ -37,7 +37,7 @@ static pp_reading read_figure(const pp_linux_host *host, pp_linux_leaf_file file
 
 static void read_cpu(const pp_linux_host *host, pp_leaf *leaf) {
     char bytes[PP_LINUX_FILE_MAX];
-    size_t size;
+    size_t size = 0;
     pp_linux_cpu_stat stat;
     pp_status status = read_file(host, PP_LINUX_LEAF_CPU, bytes, &size, NULL);
     if (status == PP_OK)
@@ -51,7 +51,7 @@ static void read_cpu(const pp_linux_host *host, pp_leaf *leaf) {
 
 static void read_memory(const pp_linux_host *host, pp_leaf *leaf) {
     char bytes[PP_LINUX_FILE_MAX];
-    size_t size;
+    size_t size = 0;
     pp_linux_memory_stat stat;
     pp_status status = read_file(host, PP_LINUX_LEAF_MEMORY_STAT, bytes, &size, NULL);
     if (status == PP_OK)
@@ -70,7 +70,7 @@ static void read_memory(const pp_linux_host *host, pp_leaf *leaf) {
 
 static void read_io(const pp_linux_host *host, pp_leaf *leaf) {
     char bytes[PP_LINUX_FILE_MAX];
-    size_t size;
+    size_t size = 0;
     uint64_t read_bytes, write_bytes;
     pp_status status = read_file(host, PP_LINUX_LEAF_IO, bytes, &size, NULL);
     if (status == PP_OK)
@@ -124,7 +124,7 @@ static bool is_at_or_below(const char *path, const char *place) {
 static pp_status look_at_path(const pp_linux_host *host, int32_t pid, bool *ret_inside,
                               pp_error *reterr) {
     char file[PP_LINUX_PATH_MAX], bytes[PP_LINUX_FILE_MAX], place[PP_LINUX_CGROUP_PATH_MAX];
-    size_t size;
+    size_t size = 0;
     (void)snprintf(file, sizeof file, "/proc/%d/cgroup", pid);
     pp_status status = pp__linux_read_path(host->sys, file, bytes, sizeof bytes, &size, reterr);
     if (status == PP_OK)
@@ -177,7 +177,7 @@ pp_status pp__linux_leaf_holds(void *ctx, pp_proc_id id, bool *ret_inside, pp_er
 pp_status pp__linux_leaf_empty(void *ctx, pp_error *reterr) {
     const pp_linux_host *host = ctx;
     char bytes[PP_LINUX_FILE_MAX];
-    size_t size;
+    size_t size = 0;
     bool populated;
     pp_status status = need(host, reterr);
     if (status == PP_OK)
