@@ -40,7 +40,8 @@ point "an application that never becomes ready fails" failed_at ready
 point "  with the last answer" reason "last answer: no file: ENOENT"
 
 script leaving <<'PROBE'
-setsid sleep 30 >/dev/null 2>&1 &
+setsid sh -c 'touch "$0"; exec sleep 30' "$0.left" >/dev/null 2>&1 &
+until [ -e "$0.left" ]; do sleep 0.01; done
 PROBE
 start left --single --baseline "$scratch/app" --repetitions 2 "${quick[@]}" \
     --ready "cmd:$scratch/leaving"

@@ -198,6 +198,11 @@ find_supervisor() { # without a process of its own: sets $supervisor
 kill_supervisor() { find_supervisor && kill -KILL "$supervisor" 2>/dev/null; }
 kill_one_or_none_comes() { kill_supervisor || ! kill -0 "$pid" 2>/dev/null; }
 verdicts() { grep -l '"kind":"verdict"' "$out"/overview/run-*/events.jsonl; }
+swept() { grep -q '"kind":"sweep"' "$out"/overview/run-*/events.jsonl; }
+one_run_started_nothing() { # it is greeted before it is asked to
+    [ "$(grep -L '"kind":"spawned"' "$out"/overview/run-*/events.jsonl | wc -l)" -eq 1 ] &&
+        grep -q 'recv: the supervisor ended before its verdict' "$out"/overview/run-*/summary.json
+}
 supervisor_dies() { # supervisor_dies I APP SECONDS
     begin "supervisor-$1" "$2"
     await find_supervisor
@@ -212,9 +217,13 @@ supervisor_dies() { # supervisor_dies I APP SECONDS
     point "$name: status 1" status_is 1
     point "  nothing survives" nothing_left
     point "  the run failed" grep -q '"status":"failed"' "$out"/overview/run-*/summary.json
-    point "  its cleanup is unverified" grep -q '"verdict":"unverified"' "$out"/overview/run-*/summary.json
-    point "  the sweep is told" grep -q '"kind":"sweep"' "$out"/overview/run-*/events.jsonl
-    point "  later runs are skipped" said "remaining runs skipped: .*cleanup unverified"
+    if said "failed at launch" && ! swept; then
+        point "  it had not been asked to start anything" one_run_started_nothing
+    else
+        point "  its cleanup is unverified" grep -q '"verdict":"unverified"' "$out"/overview/run-*/summary.json
+        point "  the sweep is told" swept
+        point "  later runs are skipped" said "remaining runs skipped: .*cleanup unverified"
+    fi
     point "  every file parses" evidence_parses
 }
 
