@@ -192,7 +192,7 @@ static void without_thread_times_every_thread_is_read(void **state) {
     open_host();
     script_proc *proc = script_process(PID, 1, 33);
     thread(proc, PID, 10, 1);
-    proc->cpu_ns = INT64_MAX; /* more than the thread, which is not known */
+    proc->cpu_ns = INT64_MAX / 2; /* more than the thread, which is not known */
     pp_proc_id id = identified(PID);
     assert_known(used(id, true).voluntary_switches, 10);
     thread(proc, PID, 11, 1);

@@ -68,7 +68,7 @@ static int again_headless(void) {
 }
 
 static void *sleep_often(void *argument) {
-    const struct timespec moment = { .tv_nsec = 100000 };
+    const struct timespec moment = { .tv_nsec = 1000000 };
     for (int i = 0; i < 200; i++)
         (void)nanosleep(&moment, NULL);
     return argument;
@@ -130,7 +130,7 @@ static int again_unseen(void) {
     start_all(threads, sleep_often, NULL);
     join_all(threads);
     await_usr1();
-    return 0;
+    _exit(0); /* a sanitizer's work at exit would be a waited-for child */
 }
 
 static int again_block(void) {
@@ -284,6 +284,11 @@ static void reaping_accounts_what_the_whole_life_wrote(void **state) {
     assert_int_equal(written.value, usage.write_bytes.value); /* 0 on a memory file system */
 }
 
+/* One who is preempted on the way to sleep goes involuntarily. */
+static uint64_t switches(const pp_usage *usage) {
+    return usage->voluntary_switches.value + usage->involuntary_switches.value;
+}
+
 /* proves: SMP-2, MET-2 */
 static void switches_of_all_threads_are_kept_when_the_threads_end(void **state) {
     (void)state;
@@ -295,7 +300,7 @@ static void switches_of_all_threads_are_kept_when_the_threads_end(void **state) 
         assert_true(live_now() < limit);
         live_pause();
         before = live_usage(id, true);
-    } while (before.voluntary_switches.value < 1000); /* 5 threads, 200 sleeps each */
+    } while (switches(&before) < 1000); /* 5 threads, 200 sleeps each */
     assert_int_equal(before.threads.value, 6);
     assert_false(before.switches_lower_bound);
     assert_int_equal(live_os.signal(live_os.ctx, id, SIGUSR1, &live_error), PP_OK);
@@ -313,12 +318,12 @@ static void switches_of_threads_that_nobody_saw_are_counted_at_the_end(void **st
     pp_proc_id id = live_again("unseen");
     (void)live_await_output("joined");
     pp_usage alive = live_usage(id, true);
-    assert_true(alive.voluntary_switches.value < 1000);
+    assert_true(switches(&alive) < 1000);
     assert_true(alive.switches_lower_bound);
     assert_int_equal(live_os.signal(live_os.ctx, id, SIGUSR1, &live_error), PP_OK);
     (void)live_await_exit(id);
     pp_usage ended = live_usage(id, true);
-    assert_true(ended.voluntary_switches.value >= 1000);
+    assert_true(switches(&ended) >= 1000);
     assert_false(ended.switches_lower_bound);
     live_end(id);
 }

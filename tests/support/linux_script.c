@@ -223,7 +223,8 @@ static int fake_kill(pid_t pid, int number) {
 }
 
 void script_reset(void) {
-    scripted = (script){ .sys = pp_linux_sys_real };
+    memset(&scripted, 0, sizeof scripted); /* too big for a value on the stack */
+    scripted.sys = pp_linux_sys_real;
     scripted.sys.open_at = fake_open_at;
     scripted.sys.close = fake_close;
     scripted.sys.pread = fake_pread;
@@ -275,7 +276,8 @@ script_file *script_numbers(const char *path, const int32_t *numbers, size_t cou
     script_file *file = file_at(path);
     file->numbers = true;
     file->entry_count = count;
-    memcpy(file->entries, numbers, count * sizeof *numbers);
+    if (count > 0)
+        memcpy(file->entries, numbers, count * sizeof *numbers);
     return file;
 }
 
