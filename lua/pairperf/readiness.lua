@@ -147,7 +147,10 @@ local function probe_of(ready, run)
     return file_probe(run.home .. "/" .. ready.argument)
   end
   local dir = run.dir .. "/ready"
-  assert(core.fs.mkdir_exclusive(dir))
+  local made, err = core.fs.mkdir_exclusive(dir)
+  if not made then
+    return nil, err
+  end
   return setmetatable({ run = run, command = ready.argument, dir = dir }, Probe)
 end
 
@@ -169,7 +172,10 @@ local function doubt(ready, problem)
 end
 
 local function poll(run, ready)
-  local probe, last = probe_of(ready, run), nil
+  local probe, last = probe_of(ready, run)
+  if not probe then
+    return nil, { step = "ready", reason = ("probe '%s': %s"):format(ready.text, tostring(last)) }
+  end
   local answer, err = waiting.wait(run.session.values["ready-timeout"], function(left_s)
     run.session.progress:tick("ready", left_s, run)
     local met, halt

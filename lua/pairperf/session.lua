@@ -404,10 +404,10 @@ end
 
 -- The status without what was lost: a lost report or digest is found out after it.
 local function seal(session, status)
+  session.log:line(("session finished with exit status %d"):format(status()))
   if session.log.error then
     lose(session, "a line of session.log", session.log.error)
   end
-  session.log:line(("session finished with exit status %d"):format(status()))
   local sealed, err = digests.seal(session.output)
   if not sealed then
     lose(session, digests.FILE, err)
