@@ -69,7 +69,7 @@ point "  nothing is written through it" outside_is_empty
 mkdir "$scratch/real"
 ln -s real "$scratch/link"
 "$lua" overview --single --baseline "$scratch/app" --output "$scratch/link/out" --authorize-launch \
-    --allow-system-launcher-write --repetitions 1 --interval 50ms "${quick[@]}" >"$scratch/output" 2>&1
+    --allow-system-launcher-write --repetitions 1 --interval 200ms "${quick[@]}" >"$scratch/output" 2>&1
 status=$?
 point "an output below a link of the user's works" status_is 0
 point "  where it leads" test -s "$scratch/real/out/report.md"
