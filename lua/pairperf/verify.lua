@@ -151,7 +151,11 @@ local function check_lines(found, path, schema, text)
 end
 
 local function check_schemas(found, output)
-  for _, file in ipairs(digests.walk(output) or {}) do
+  local files, failure = digests.walk(output)
+  if not files then -- nothing was looked at
+    return found:add("", "", tostring(failure))
+  end
+  for _, file in ipairs(files) do
     local schema = forms.of(file.path)
     local text, err = nil, nil
     if schema then
