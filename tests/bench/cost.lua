@@ -87,8 +87,8 @@ bench.row {
   ),
   floor = ("%s (median %s)"):format(bench.ms(floor.pass_p95_ns), bench.ms(floor.pass_median_ns)),
   peer = "mlx-guard 0.183 ms (on its own host)",
-  bar = "<= 0.2 ms, on a busy machine 1.5 x the floor",
-  ok = p95 <= math.max(PASS_BAR_NS, 1.5 * floor.pass_p95_ns),
+  bar = "<= 0.2 ms",
+  ok = p95 <= PASS_BAR_NS,
 }
 bench.row {
   name = label .. ": loop of 50 ms",
@@ -98,8 +98,8 @@ bench.row {
   ),
   floor = ("%.2f %%"):format(core(floor.cpu_ns)),
   peer = "mlx-guard < 2 %" .. (psutil and ("; psutil %.1f %%"):format(core(psutil.cpu_ns)) or ""),
-  bar = ("<= %.1f %%, on a busy machine 2 x the floor"):format(CORE_BAR[how]),
-  ok = core(mine.cpu_ns) <= math.max(CORE_BAR[how], FLOOR_BAR * core(floor.cpu_ns)),
+  bar = ("<= %.1f %%"):format(CORE_BAR[how]),
+  ok = core(mine.cpu_ns) <= CORE_BAR[how],
 }
 bench.row {
   name = label .. ": CPU per sample, against the floor",
