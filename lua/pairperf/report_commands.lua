@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
---- The built-in scripts that look at finished sessions: compare, report, recover, verify, metrics.
---- They start nothing.
+--- The built-in scripts that look at finished sessions: compare, report, export, recover, verify,
+--- metrics. They start nothing.
 local catalogue = require "pairperf.metric_catalogue"
 local combine = require "pairperf.combine"
 local errors = require "pairperf.error"
 local exit_status = require "pairperf.exit_status"
+local export = require "pairperf.export"
 local format = require "pairperf.format"
 local gate = require "pairperf.gate"
 local json = require "pairperf.json"
@@ -244,6 +245,15 @@ local COMMANDS = {
     usage = "Usage: pairperf-lua report DIR...",
     summary = "Builds summaries and reports of sessions again from their raw evidence.",
   },
+  export = {
+    run = export.run,
+    entries = export.OPTIONS,
+    usage = "Usage: pairperf-lua export csv|openmetrics|perfetto DIR [--to FILE]",
+    lacking = "name a format (csv, openmetrics or perfetto) and the output directory of a session",
+    summary = "Writes a finished session for other programs: its runs and their components as "
+      .. "CSV, its values and words as OpenMetrics text, or its runs as a trace for Perfetto and "
+      .. "Chrome. DIR is only read. docs/EXPORTS.md has a command that loads each.",
+  },
   recover = {
     run = recover.run,
     names = { help = true },
@@ -277,18 +287,18 @@ local function parse(command, entries, args)
     io.stdout:write(options.help(entries, command), "\n")
     return exit_status.OK
   elseif command.run ~= metrics and #operands == 0 then
-    return fail("name the output directory of a session")
+    return fail(command.lacking or "name the output directory of a session")
   end
   return command.run(operands, parsed.values)
 end
 
 --- Runs one of the commands.
----@param name "compare"|"report"|"recover"|"verify"|"metrics"
+---@param name "compare"|"report"|"export"|"recover"|"verify"|"metrics"
 ---@param ... string words of the command line
 ---@return integer exit_status
 function M.main(name, ...)
   local command = COMMANDS[name]
-  local status, err = parse(command, entries_of(command.names), { ... })
+  local status, err = parse(command, command.entries or entries_of(command.names), { ... })
   if not status then
     io.stderr:write("pairperf-lua: ", errors.text(err), "\n")
     return exit_status.USAGE

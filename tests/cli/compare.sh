@@ -38,6 +38,14 @@ point "compare of several sessions pools nothing" said "^2 sessions combined"
 point "  and has the worst status" status_is 4
 look compare "$scratch/none"
 point "compare of no session is refused" status_is 2
+look export csv "$gated" --to "$scratch/runs.csv"
+point "export writes a file" grep -q '^overview,0,baseline,1,success,,cpu_percent,%,' "$scratch/runs.csv"
+look export openmetrics "$gated"
+point "  or to standard output" said '^# EOF$'
+sums "$scratch/exported"
+point "  and leaves the session as it was" cmp "$scratch/before" "$scratch/exported"
+look export perfetto "$gated" --to "$gated/trace.json"
+point "  never into it" status_is 2
 look metrics
 point "metrics lists names and units" said "^rss_max_bytes  *MiB"
 look compare --help

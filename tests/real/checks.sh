@@ -137,3 +137,42 @@ say_chromium() {
         "\([.[].escapees[]? | select(.expected)] | length) crash handlers left the group"'
     echo "crash handlers still there: $(living_handlers | wc -l)"
 }
+
+promtool_accepts() { "$root/third_party/unpacked/promtool" check metrics <"$1"; }
+promtool_refuses() { ! promtool_accepts "$1"; }
+reference_parser_accepts() {
+    /usr/bin/python3 -c 'import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as families
+found = {family.name: family for family in families(sys.stdin.read())}
+assert len(found["pairperf_rss_max_bytes"].samples) == 10
+assert found["pairperf_cpu_cores"].unit == "cores"' <"$1"
+}
+# shellcheck disable=SC2016 # backquotes of Markdown
+documented_query() { sed -n '/^```sql/,/^```/{/^```/!p}' "$root/docs/EXPORTS.md" | sed "s|DIR/|$session/|"; }
+# run, pid, executable, CPU, last CPU, memory, writes; 2^53 + 1 + 4 * (2 * 10^9 + 9) and 2^64 - 1
+duckdb_reads_exactly() {
+    "$node" "$work/exports/query.mjs" "$(documented_query)" >"$session.rows" &&
+        grep -qxF "$(printf 'run-10\t100\t/opt/app/app\t8000000036\t9007207254741029\t114294784\t18446744073709551615')" "$session.rows" &&
+        [ "$(wc -l <"$session.rows")" -eq 20 ]
+}
+hostile_name_is_one_cell() {
+    /usr/bin/python3 -c 'import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+names = {row["component"] for row in rows}
+assert "script><img src=x onerror=alert(1)>|x\"" in names, names' "$1"
+}
+
+# proves: REP-4, REP-3
+check_exports() {
+    check "export openmetrics" "$pairperf" export openmetrics "$session" --to "$session.metrics"
+    check "promtool accepts the metrics" promtool_accepts "$session.metrics"
+    sed '/^# TYPE pairperf_cpu_cores/s/gauge/guage/' "$session.metrics" >"$session.wrong"
+    check "  and refuses wrong ones" promtool_refuses "$session.wrong"
+    check "the reference parser accepts them" reference_parser_accepts "$session.metrics"
+    check "DuckDB reads samples with every digit" duckdb_reads_exactly
+    check "export csv" "$pairperf" export csv "$session" --to "$session.csv"
+    check "a hostile name is one cell" hostile_name_is_one_cell "$session.csv"
+    check "export perfetto" "$pairperf" export perfetto "$session" --to "$session.trace.json"
+    check "the trace parses" jq -e '[.traceEvents[] | select(.cat == "process")] | length == 20' \
+        "$session.trace.json"
+}

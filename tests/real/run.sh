@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Profiles two real applications with build/release/pairperf-lua and checks the evidence:
+# Profiles two real applications with build/release/pairperf-lua and checks the evidence; has other
+# programs read what it exports:
 #   inference  a Node.js server over node-llama-cpp; two models of different size
+#   exports    promtool, the reference parser of OpenMetrics, DuckDB; nothing is profiled
 #   chromium   Debian's Chromium on a display of its own; with and without its JavaScript compiler
 # The windows are short: this shows that the instrument works on them, not how fast they are.
-#   tests/real/run.sh [inference|chromium]...      default: both
+#   tests/real/run.sh [inference|chromium|exports]...      default: all
 # Evidence in build/real/UTC/. The last line counts the checks.
 # shellcheck disable=SC2034 # checks.sh reads them
 set -eu
@@ -122,6 +124,18 @@ inference() {
     say_inference
 }
 
+# A made session whose counters no double holds; docs/EXPORTS.md has the query.
+exports() {
+    [ "$(uname -m)" = x86_64 ] || die "DuckDB is pinned for x86-64 only"
+    find_node
+    stage_package exports
+    scenario=exports
+    session=$evidence/exports
+    echo "== exports: ${session#"$root/"}"
+    "$pairperf" --lua-path "$root/tests/lua" "$here/exports/session.lua" "$session"
+    check_exports
+}
+
 # The server picks a free display number and writes it once it is ready.
 start_display() {
     Xvfb -displayfd 3 -nolisten tcp -screen 0 1024x768x24 3>"$evidence/display" >"$evidence/xvfb.log" 2>&1 &
@@ -160,11 +174,11 @@ chromium() {
 }
 
 [ -x "$pairperf" ] || die "no build/release/pairperf-lua; make real builds it"
-[ $# -gt 0 ] || set -- inference chromium
+[ $# -gt 0 ] || set -- inference chromium exports
 mkdir -p "$evidence"
 for part in "$@"; do
     case $part in
-    inference | chromium) "$part" ;;
+    inference | chromium | exports) "$part" ;;
     *) die "unknown part '$part'" ;;
     esac
 done
