@@ -154,14 +154,15 @@ end
 --- Compares one metric in one scenario. The word is not yet adjusted for its family.
 ---@param entry pairperf.MetricEntry
 ---@param runs pairperf.SlotValue[] successful ones with a value, in the order of their slots
+---@param floor number? the noise floor, in the place of the starting margin
 ---@return table comparison as in report.json
-function M.metric(entry, runs)
+function M.metric(entry, runs, floor)
   local values = split(runs)
   local b, c = values.baseline, values.candidate
   local decided, raw, drift = order.verdict(runs, {
     direction = entry.direction,
-    margin_abs = entry.margin.abs,
-    margin_rel = entry.margin.rel,
+    margin_abs = floor or entry.margin.abs,
+    margin_rel = not floor and entry.margin.rel or nil,
     alpha = M.ALPHA,
   })
   local margin = raw.margin or 0
@@ -171,6 +172,7 @@ function M.metric(entry, runs)
     values = values,
     attainable = M.attainable(#b, #c),
     margin = or_null(raw.margin),
+    margin_origin = floor and "noise_floor" or "default",
     estimate = estimate(b, c),
     difference_interval = span(interval.shift(b, c, M.ALPHA / 2)),
     equivalence_interval = span(interval.shift(b, c, M.ALPHA)),

@@ -158,7 +158,8 @@ function M.lines(report)
   if report.null_control then
     add(
       "A/A control: both sides are the same build with the same arguments. Every difference below "
-        .. "is noise of machine and method, and its size is what a real comparison must exceed."
+        .. "is noise of machine and method, and its size is what a real comparison must exceed: "
+        .. "noise-floor.json, for --noise-floor."
     )
   end
   if report.mode == "single" then

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The first lines about verdicts: what can be concluded in each scenario, what cannot, and what
---- the gates decided.
+--- gates and screens decided.
 local json = require "pairperf.json"
 local verdict_text = require "pairperf.verdict_text"
 
@@ -66,6 +66,44 @@ local function gate_line(one)
   return text .. (reason ~= "" and ": " .. reason or "") .. "."
 end
 
+local function find_row(report, one)
+  for _, scenario in ipairs(report.scenarios) do
+    for _, row in ipairs(scenario.name == one.scenario and scenario.metrics or {}) do
+      if row.name == one.metric then
+        return row
+      end
+    end
+  end
+end
+
+-- Never "pass": a short session that shows nothing proves nothing.
+local function screen_line(one, report)
+  local head = ("Screen %s, scenario %s: "):format(one.screen, one.scenario)
+  if one.decision == "inconclusive" then
+    return head .. "nothing can be said: " .. verdict_text.reason(one.reason) .. "."
+  end
+  local row = assert(find_row(report, one))
+  local budget = ("+%s %s"):format(verdict_text.value(row, one.budget), row.unit)
+  local words = one.decision == "fail" and "fail: a regression above %s" or "no regression above %s"
+  return ("%s%s shown; the worsening is between %s and %s (indicative interval, %s)."):format(
+    head,
+    words:format(budget),
+    verdict_text.signed(row, one.worse_low),
+    verdict_text.signed(row, one.worse_high),
+    verdict_text.percent(row.comparison.equivalence_interval.level)
+  )
+end
+
+local function floor_line(comparison)
+  local floor = comparison.noise_floor
+  if known(floor) then
+    return (
+      "The margin of %d metrics is the noise floor of an A/A session (%s, %s); the others have "
+      .. "their starting values."
+    ):format(floor.margins, floor.created_utc, floor.path)
+  end
+end
+
 --- Appends the lines.
 ---@param report table compared
 ---@param add fun(line: string)
@@ -73,6 +111,10 @@ function M.lines(report, add)
   for _, one in ipairs(report.gates) do
     add(gate_line(one))
   end
+  for _, one in ipairs(report.screens) do
+    add(screen_line(one, report))
+  end
+  add(floor_line(report.comparison))
   if report.comparison.family_origin == "after the runs" then
     add "The primary metrics were chosen after the runs, so their words are exploratory, too."
   end

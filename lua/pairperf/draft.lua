@@ -54,9 +54,12 @@ local function chosen(suite, names)
   return list
 end
 
+-- What a command line decides, by itself or by --quick, no scenario changes.
+local DECIDED = { option = true, preset = true }
+
 -- Option, else scenario, else default.
 local function effective(parsed, one, option, field)
-  if parsed.origin[option] ~= "option" and one[field] ~= nil then
+  if not DECIDED[parsed.origin[option]] and one[field] ~= nil then
     return one[field]
   end
   return parsed.values[option] or DEFAULTS[option]
@@ -73,7 +76,7 @@ local SCENARIO_FIELDS = {
 local function note_origins(parsed, scenarios, effective_ones)
   for option, field in pairs(SCENARIO_FIELDS) do
     for i, one in ipairs(scenarios) do
-      if one[field] ~= nil and parsed.origin[option] ~= "option" then
+      if one[field] ~= nil and not DECIDED[parsed.origin[option]] then
         parsed.origin[option] = "scenario"
         parsed.values[option] = #scenarios == 1 and effective_ones[i][field] or nil
       end
@@ -156,12 +159,22 @@ local function guard_paths(given)
   return guarding.paths(paths)
 end
 
+-- --quick: short windows for pull requests, for every time and number that is not given.
+local function apply_quick(parsed)
+  for option, value in pairs(parsed.values.quick and session_options.QUICK or {}) do
+    if parsed.origin[option] ~= "option" then
+      parsed.values[option], parsed.origin[option] = value, "preset"
+    end
+  end
+end
+
 --- A draft from a suite and its parsed command line.
 ---@param suite pairperf.Suite
 ---@param parsed pairperf.Options
 ---@param script pairperf.Script
 ---@return pairperf.Draft
 function M.new(suite, parsed, script)
+  apply_quick(parsed)
   local values = parsed.values
   local wanted, scenarios = chosen(suite, values.scenario), {}
   for i, one in ipairs(wanted) do

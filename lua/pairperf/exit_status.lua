@@ -12,7 +12,7 @@ M.TABLE = {
   { M.USAGE, "usage error or refusal; nothing was started" },
   { M.CANCELLED, "cancelled by SIGINT, SIGTERM or SIGHUP" },
   { M.FAILED_RUNS, "more failed or skipped runs than --allow-failed" },
-  { M.GATE, "a gate that was asked for failed, or stayed open" },
+  { M.GATE, "a gate or screen that was asked for failed, or stayed open" },
   { M.OK, "none of these" },
 }
 

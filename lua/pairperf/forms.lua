@@ -10,6 +10,7 @@ local NEWEST = {
   chat = 1,
   digests = 1,
   event = 1,
+  floor = 1,
   frame = 1,
   manifest = 1,
   plan = 1,
@@ -23,6 +24,7 @@ local NEWEST = {
 -- Lua patterns of paths below the output directory -> name of the form
 local PLACES = {
   { "^digests%.json$", "digests" },
+  { "^noise%-floor%.json$", "floor" },
   { "^plan%.json$", "plan" },
   { "^probes%.json$", "probes" },
   { "^report%.json$", "report" },

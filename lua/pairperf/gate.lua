@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- Gates: `[SCENARIO/]METRIC:BUDGET` with +5%, +20MiB or <=LIMIT, and what they decide about the
---- rows of a report.
+--- rows of a report. Screens are gates for short sessions: they fail, or show nothing.
 local decide = require "pairperf.stats.gate"
 local json = require "pairperf.json"
 local metric_names = require "pairperf.metric_names"
@@ -9,6 +9,9 @@ local units = require "pairperf.units"
 local M = {}
 
 M.FORM = "[SCENARIO/]METRIC:+5%, :+20MiB or :<=LIMIT"
+
+--- Fewest runs per variant with which a screen can fail.
+M.SCREEN_RUNS = 3
 
 ---@class pairperf.Gate
 ---@field text string as given
@@ -122,6 +125,21 @@ function M.read_all(texts, scenarios)
   return gates
 end
 
+--- Reads a list of screens: gates with a budget, not with a limit.
+---@param texts string[]
+---@param scenarios string[]
+---@return pairperf.Gate[]? screens
+---@return string? reason names the screen
+function M.read_screens(texts, scenarios)
+  local screens, reason = M.read_all(texts, scenarios)
+  for _, one in ipairs(screens or {}) do
+    if one.limit then
+      return nil, ("'%s' is a limit; a screen takes a budget, +5%% or +20MiB"):format(one.text)
+    end
+  end
+  return screens, reason
+end
+
 local function or_null(value)
   if value == nil then
     return json.null
@@ -137,22 +155,32 @@ local function find_row(scenario, metric)
   end
 end
 
-local function decision(gate, row, entry)
-  local values = row and row.comparison.values or { baseline = {}, candidate = {} }
-  if gate.limit then
-    return decide.absolute(values.candidate, gate.limit, entry.direction)
-  end
-  return decide.relative(values.baseline, values.candidate, {
+local NO_VALUES = { baseline = {}, candidate = {} }
+
+local function budget_of(gate, entry)
+  return {
     direction = entry.direction,
     budget_abs = gate.budget_abs,
     budget_rel = gate.budget_rel,
-  })
+  }
+end
+
+local function decision(gate, values, entry)
+  if gate.limit then
+    return decide.absolute(values.candidate, gate.limit, entry.direction)
+  end
+  return decide.relative(values.baseline, values.candidate, budget_of(gate, entry))
+end
+
+-- A row's values and its catalogue entry.
+local function subject(gate, scenario)
+  local row = find_row(scenario, gate.metric)
+  return row and row.comparison.values or NO_VALUES, assert(metric_names.entry(gate.metric))
 end
 
 -- One gate on one scenario. What makes every verdict of the session void leaves the gate open.
 local function result(gate, scenario, void)
-  local entry = assert(metric_names.entry(gate.metric))
-  local found = decision(gate, find_row(scenario, gate.metric), entry)
+  local found = decision(gate, subject(gate, scenario))
   local open = void and found.reason ~= "missing_metric"
   return {
     gate = gate.text,
@@ -168,30 +196,62 @@ local function result(gate, scenario, void)
   }
 end
 
---- What the gates decide about the scenarios of a report.
----@param gates pairperf.Gate[]
----@param scenarios table[] of a report, compared
----@param void string? reason that no word of this session counts
----@return table[] results
-function M.results(gates, scenarios, void)
+-- One screen on one scenario: short windows and few runs do not void it, what else does leaves it
+-- open.
+local function screened(screen, scenario, void)
+  local values, entry = subject(screen, scenario)
+  local found = decide.screen(values.baseline, values.candidate, budget_of(screen, entry))
+  local other = void ~= "diagnostic_only" and void or nil
+  return {
+    screen = screen.text,
+    scenario = scenario.name,
+    metric = screen.metric,
+    decision = other and "inconclusive" or found.decision,
+    reason = or_null(other or found.reason),
+    budget = or_null(found.budget),
+    worse_low = or_null(found.worse_low),
+    worse_high = or_null(found.worse_high),
+  }
+end
+
+local function for_scenarios(gates, scenarios, void, one_result)
   local results = json.array {}
   for _, gate in ipairs(gates) do
     for _, scenario in ipairs(scenarios) do
       if gate.scenario == nil or gate.scenario == scenario.name then
-        results[#results + 1] = result(gate, scenario, void)
+        results[#results + 1] = one_result(gate, scenario, void)
       end
     end
   end
   return results
 end
 
---- The decisions alone, as the exit status takes them.
----@param results table[]
+--- What the gates decide about the scenarios of a report.
+---@param gates pairperf.Gate[]
+---@param scenarios table[] of a report, compared
+---@param void string? reason that no word of this session counts
+---@return table[] results
+function M.results(gates, scenarios, void)
+  return for_scenarios(gates, scenarios, void, result)
+end
+
+--- The same for screens.
+function M.screen_results(screens, scenarios, void)
+  return for_scenarios(screens, scenarios, void, screened)
+end
+
+-- How the exit status takes the decisions.
+local AS_GATE = { not_shown = "pass" }
+
+--- The decisions of a report's gates and screens, as the exit status takes them.
+---@param report table
 ---@return string[]
-function M.decisions(results)
+function M.decisions(report)
   local list = {}
-  for i, one in ipairs(results) do
-    list[i] = one.decision
+  for _, results in ipairs { report.gates, report.screens } do
+    for _, one in ipairs(results) do
+      list[#list + 1] = AS_GATE[one.decision] or one.decision
+    end
   end
   return list
 end

@@ -52,7 +52,11 @@ end
 
 local function check_variants(draft)
   for _, name in ipairs(draft.names) do
-    local variant, err = variants.resolve(name, draft.values, core.process.system())
+    local source = draft.values["null-control"] and "baseline" or name
+    local variant, err = variants.resolve(source, draft.values, core.process.system())
+    if variant then
+      variant.name = name
+    end
     draft.variants[name] = variant
     if not variant then
       add(draft, "refused", errors.text(err))

@@ -3,8 +3,12 @@
 --- the runs can show anything.
 local compare = require "pairperf.compare"
 local core = require "pairperf.core"
+local errors = require "pairperf.error"
 local gate = require "pairperf.gate"
 local metric_names = require "pairperf.metric_names"
+local noise_floor = require "pairperf.noise_floor"
+local probes = require "pairperf.probes"
+local units = require "pairperf.units"
 
 local M = {}
 
@@ -16,14 +20,78 @@ local function scenario_names(draft)
   return names
 end
 
-local function check_gates(values, names, add)
-  local texts = values["fail-on"] or {}
-  if values.single and #texts > 0 then
-    add("refused", "option '--fail-on' has no place beside '--single': nothing is compared")
+local READERS = { ["fail-on"] = gate.read_all, screen = gate.read_screens }
+
+local function check_gates(draft, names, add)
+  for _, option in ipairs { "fail-on", "screen" } do
+    local texts = draft.values[option] or {}
+    if draft.values.single and #texts > 0 then
+      local words = "option '--%s' has no place beside '--single': nothing is compared"
+      add("refused", words:format(option))
+    end
+    local _, reason = READERS[option](texts, names)
+    if reason then
+      add("refused", ("option '--%s': %s"):format(option, reason))
+    end
   end
-  local _, reason = gate.read_all(texts, names)
-  if reason then
-    add("refused", "option '--fail-on': " .. reason)
+end
+
+-- A screen that can never fail would only look like one.
+local function check_screen_runs(draft, add)
+  for _, one in ipairs(#(draft.values.screen or {}) > 0 and draft.scenarios or {}) do
+    if one.repetitions < gate.SCREEN_RUNS then
+      local words = "option '--screen': %d repetitions cannot show a regression; take at least %d"
+      add("refused", words:format(one.repetitions, gate.SCREEN_RUNS))
+    end
+  end
+end
+
+local CANDIDATES =
+  { "candidate", "candidate-executable", "candidate-archive", "candidate-arg", "candidate-env" }
+
+local function check_null_control(values, add)
+  if not values["null-control"] then
+    return
+  end
+  local words = "option '--%s' has no place beside '--null-control', which runs the baseline twice"
+  for _, option in ipairs { "single", table.unpack(CANDIDATES) } do
+    local value = values[option]
+    if value and (type(value) ~= "table" or #value > 0) then
+      add("refused", words:format(option))
+    end
+  end
+end
+
+local function windows_of(draft)
+  local list = {}
+  for i, one in ipairs(draft.scenarios) do
+    list[i] = {
+      name = one.name,
+      warmup_ns = units.ns(one.warmup_s),
+      duration_ns = units.ns(one.duration_s),
+      interval_ns = units.ns(one.interval_s),
+    }
+  end
+  return list
+end
+
+-- Puts what the plan is to cite of a noise floor into the draft.
+local function check_noise_floor(draft, add)
+  local path = draft.values["noise-floor"]
+  if not path then
+    return
+  end
+  local floor, err = noise_floor.read(path)
+  local reason = floor and noise_floor.foreign(floor, probes.static()) or err and errors.text(err)
+  if not floor or reason then
+    return add("refused", ("option '--noise-floor': '%s' %s"):format(path, reason))
+  end
+  local without
+  draft.noise_floor, without = noise_floor.cited(floor, windows_of(draft))
+  for _, name in ipairs(without) do
+    local words = "the noise floor has nothing of scenario %s with these windows: its margins are "
+      .. "the starting values"
+    add("warning", words:format(name))
   end
 end
 
@@ -71,7 +139,10 @@ end
 ---@param add fun(level: string, text: string)
 function M.examine(draft, add)
   local names = scenario_names(draft)
-  check_gates(draft.values, names, add)
+  check_gates(draft, names, add)
+  check_screen_runs(draft, add)
+  check_null_control(draft.values, add)
+  check_noise_floor(draft, add)
   local list = read_primary(draft.values, names, add)
   if list and not draft.values.single then
     check_family(draft, names, list, add)

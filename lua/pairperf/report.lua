@@ -6,6 +6,7 @@ local digests = require "pairperf.digests"
 local evidence = require "pairperf.evidence"
 local forms = require "pairperf.forms"
 local html = require "pairperf.html"
+local noise_floor = require "pairperf.noise_floor"
 local report_build = require "pairperf.report_build"
 local report_md = require "pairperf.report_md"
 local report_table = require "pairperf.report_table"
@@ -83,7 +84,7 @@ end
 --- The files of a report.
 ---@param output_dir string
 ---@param input table of M.load
----@return {[1]: string, [2]: string}[]? files name and content
+---@return {[1]: string, [2]: string}[]? files name and content; of an A/A session its noise floor
 ---@return table|pairperf.Error report
 function M.files(output_dir, input)
   local report = report_build.build(input)
@@ -95,12 +96,16 @@ function M.files(output_dir, input)
   if not page then
     return nil, err
   end
-  return {
+  local files = {
     { "report.json", text .. "\n" },
     { "report.md", report_md.render(report) },
     { "report.html", page },
-  },
-    report
+  }
+  if report.null_control then
+    local floor = noise_floor.build(report, input.probes)
+    files[4] = { noise_floor.FILE, assert(core.json.encode(floor)) .. "\n" }
+  end
+  return files, report
 end
 
 --- Builds and writes the reports, each atomically.

@@ -3,6 +3,7 @@
 local caveats = require "pairperf.caveats"
 local conclusions = require "pairperf.conclusions"
 local json = require "pairperf.json"
+local noise_floor = require "pairperf.noise_floor"
 local report_compare = require "pairperf.report_compare"
 local report_findings = require "pairperf.report_findings"
 local report_intervals = require "pairperf.report_intervals"
@@ -270,7 +271,12 @@ end
 
 local function scenario_report(scenario, plan, rows, summaries)
   local own = select_rows(rows, scenario.name)
-  local context = { rows = own, summaries = summaries, sides = {} }
+  local context = {
+    rows = own,
+    summaries = summaries,
+    sides = {},
+    floors = noise_floor.of_scenario(plan, scenario.name),
+  }
   local result = {
     name = scenario.name,
     label = scenario.label,
@@ -310,6 +316,7 @@ local EVIDENCE = {
   "session.json",
   "digests.json",
   "report.json",
+  "noise-floor.json",
   "baseline-bundle-manifest.json",
   "candidate-bundle-manifest.json",
 }
@@ -317,7 +324,9 @@ local EVIDENCE = {
 local function evidence_paths(plan)
   local paths = json.array {}
   for _, path in ipairs(EVIDENCE) do
-    if plan.mode ~= "single" or not path:find "^candidate" then
+    local has = path == noise_floor.FILE and plan.null_control
+      or path ~= noise_floor.FILE and (plan.mode ~= "single" or not path:find "^candidate")
+    if has then
       paths[#paths + 1] = path
     end
   end

@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The comparison of a whole session: words adjusted for the family that was declared before the
---- runs, what voids them all, and the gates.
+--- runs, what voids them all, gates and screens.
 local compare = require "pairperf.compare"
 local core = require "pairperf.core"
 local gate = require "pairperf.gate"
 local json = require "pairperf.json"
 local metric_names = require "pairperf.metric_names"
+local noise_floor = require "pairperf.noise_floor"
 
 local M = {}
 
@@ -21,23 +22,30 @@ local function names_of(scenarios)
   return names
 end
 
+---@class pairperf.Declared
+---@field primary string[]? `[SCENARIO/]METRIC`, as given; none for the default family
+---@field gates string[]? as given
+---@field screens string[]? as given; all three have been read before
+---@field noise_floor table? as noise_floor.cited gives it
+
 --- What a plan says about its comparison.
----@param primary string[] `[SCENARIO/]METRIC`, as given; none for the default family
----@param gates string[] as given; both have been read before
+---@param declared pairperf.Declared
 ---@param scenarios string[] names
 ---@param excludes boolean whether components are excluded
 ---@return table for plan.json
-function M.plan(primary, gates, scenarios, excludes)
+function M.plan(declared, scenarios, excludes)
   local list = {}
-  for i, text in ipairs(primary) do
+  for i, text in ipairs(declared.primary or {}) do
     list[i] = assert(metric_names.read(text, scenarios))
   end
-  local declared = #list > 0
-  list = declared and list or metric_names.default_family(core.process.system(), excludes)
+  local given = #list > 0
+  list = given and list or metric_names.default_family(core.process.system(), excludes)
   return {
     primary = json.array(metric_names.pairs(list, scenarios)),
-    primary_origin = declared and "option" or "default",
-    gates = json.array(gates),
+    primary_origin = given and "option" or "default",
+    gates = json.array(declared.gates or {}),
+    screens = json.array(declared.screens or {}),
+    noise_floor = declared.noise_floor,
   }
 end
 
@@ -68,13 +76,13 @@ end
 ---@param report table
 ---@param plan table plan.json
 function M.add(report, plan)
-  report.gates = json.array {}
+  report.gates, report.screens = json.array {}, json.array {}
   if report.mode == "single" then
     report.comparison = json.null
     return
   end
   local scenarios = names_of(plan.scenarios)
-  local planned = plan.comparison or M.plan({}, {}, scenarios, #plan.excluded_components > 0)
+  local planned = plan.comparison or M.plan({}, scenarios, #plan.excluded_components > 0)
   for _, scenario in ipairs(report.scenarios) do
     local runs = scenario.runs
     scenario.attainable = compare.attainable(runs.baseline.successful, runs.candidate.successful)
@@ -86,9 +94,12 @@ function M.add(report, plan)
     family = planned.primary,
     family_origin = planned.primary_origin,
     void = void or json.null,
+    noise_floor = noise_floor.source(planned.noise_floor) or json.null,
   }
   local gates = assert(gate.read_all(planned.gates, scenarios))
+  local screens = assert(gate.read_screens(planned.screens or {}, scenarios))
   report.gates = gate.results(gates, report.scenarios, void)
+  report.screens = gate.screen_results(screens, report.scenarios, void)
 end
 
 return M

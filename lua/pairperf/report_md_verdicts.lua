@@ -42,7 +42,7 @@ local function table_row(scenario, row)
     absolute,
     relative,
     verdict_text.interval(row, comparison.difference_interval),
-    verdict_text.margin(row),
+    verdict_text.margin_cell(row),
     p_text(comparison.test.p),
     known(comparison.test.adjusted_p) and p_text(comparison.test.adjusted_p) or "",
     verdict_text.word(comparison),

@@ -4,6 +4,7 @@
 local catalogue = require "pairperf.metric_catalogue"
 local compare = require "pairperf.compare"
 local json = require "pairperf.json"
+local noise_floor = require "pairperf.noise_floor"
 local measured = require "pairperf.measured"
 local stats = require "pairperf.stats"
 
@@ -204,7 +205,9 @@ local function comparison(entry, context)
   row.difference = difference(row)
   row.comparison = json.null
   if context.sides.candidate then
-    row.comparison = compare.metric(entry, source.name and run_values(context, source.name) or {})
+    local values = source.name and run_values(context, source.name) or {}
+    local floor = noise_floor.margin(context.floors, entry.name, row.tier)
+    row.comparison = compare.metric(entry, values, floor)
   end
   return row
 end
@@ -224,7 +227,8 @@ local function recorded(context, entry)
 end
 
 --- Rows with values, and the names and reasons of those without.
----@param context {rows: table[], summaries: table<integer, table>, sides: table<string, table[]>}
+---@param context {rows: table[], summaries: table<integer, table>, sides: table<string, table[]>,
+---  floors: table[]?}
 ---@param plan table
 ---@return table[] rows
 ---@return table[] absent

@@ -86,8 +86,12 @@ local function plan_comparison(draft, excludes)
   for i, one in ipairs(draft.scenarios) do
     names[i] = one.name
   end
-  local primary, gates = draft.values.primary or {}, draft.values["fail-on"] or {}
-  return report_compare.plan(primary, gates, names, excludes)
+  return report_compare.plan({
+    primary = draft.values.primary,
+    gates = draft.values["fail-on"],
+    screens = draft.values.screen,
+    noise_floor = draft.noise_floor,
+  }, names, excludes)
 end
 
 local function plan_variants(draft)
@@ -420,7 +424,7 @@ local function close(session)
   if not written then
     lose(session, "report", err)
   end
-  session.outcome.decisions = written and gate.decisions(written.gates)
+  session.outcome.decisions = written and gate.decisions(written)
   local function status()
     local decided = exit_status.decide(session.outcome)
     return decided == exit_status.OK and session.lost and exit_status.INTERNAL or decided

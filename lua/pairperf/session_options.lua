@@ -52,6 +52,12 @@ group("What to compare", {
     help = "archive that the candidate was unpacked from",
   },
   { name = "single", type = "flag", help = "run the baseline alone, without a comparison" },
+  {
+    name = "null-control",
+    type = "flag",
+    help = "run the baseline as both variants (A/A): what differs then is noise, and "
+      .. "noise-floor.json in the output says how much",
+  },
 })
 
 group("Authority", {
@@ -81,7 +87,16 @@ group("Authority", {
   },
 })
 
+-- What --quick sets: warm-up, window and interval in seconds, and the number of runs.
+groups.QUICK = { warmup = 5, duration = 20, interval = 1, repetitions = 5 }
+
 group("Schedule", {
+  {
+    name = "quick",
+    type = "flag",
+    help = "warm-up 5 s, sampling 20 s every 1 s and 5 repetitions, unless given: for --screen in "
+      .. "pull requests; the session is diagnostic only",
+  },
   {
     name = "warmup",
     type = "seconds",
@@ -160,9 +175,24 @@ group("Decision", {
       .. "[SCENARIO/]METRIC:+5%, :+20MiB or :<=LIMIT (pairperf-lua metrics lists the names)",
   },
   {
+    name = "screen",
+    type = "text",
+    value = "SCREEN",
+    repeatable = true,
+    help = "exit with 4 when even a short session shows that METRIC worsened beyond the budget: "
+      .. "[SCENARIO/]METRIC:+5% or :+20MiB; what it does not show is no pass",
+  },
+  {
     name = "allow-inconclusive",
     type = "flag",
-    help = "a gate that stays open does not make the exit status 4",
+    help = "a gate or screen that stays open does not make the exit status 4",
+  },
+  {
+    name = "noise-floor",
+    type = "path",
+    value = "FILE",
+    help = "noise-floor.json of an A/A session on this machine with the same scenarios and "
+      .. "windows: its margins take the place of the starting values",
   },
   {
     name = "primary",

@@ -41,9 +41,12 @@ function M.estimate(row)
   return M.signed(row, estimate.shift), format.change(estimate.shift, median)
 end
 
-local function percent(level)
+--- "96.8 %" of a level.
+function M.percent(level)
   return ("%.1f %%"):format(100 * level)
 end
+
+local percent = M.percent
 
 --- "+6.0 to +14.0 (96.8 %)", or that there is none, for a table.
 ---@param span table|userdata of a comparison
@@ -73,6 +76,12 @@ end
 function M.margin(row)
   local margin = row.comparison.margin
   return known(margin) and M.value(row, margin) or "n/a"
+end
+
+--- The same for a table, with where it comes from when that is not the starting value.
+function M.margin_cell(row)
+  local floor = row.comparison.margin_origin == "noise_floor"
+  return M.margin(row) .. (floor and " (noise floor)" or "")
 end
 
 --- What so many runs can show, in one sentence.

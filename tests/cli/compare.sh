@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Gates of a session, and the scripts that look at finished ones.
-# proves: CLI-7 REP-4 REP-5
+# proves: CLI-7 PLAN-4 REP-4 REP-5
 # shellcheck source=tests/support/cli.sh
 . "$(dirname "$0")/../support/cli.sh"
 
@@ -46,6 +46,26 @@ sums "$scratch/exported"
 point "  and leaves the session as it was" cmp "$scratch/before" "$scratch/exported"
 look export perfetto "$gated" --to "$gated/trace.json"
 point "  never into it" status_is 2
+start null --null-control --baseline "$scratch/app" --repetitions 3 "${quick[@]}" \
+    --screen 'rss_max_bytes:+1TiB'
+point "an A/A control runs the baseline as both variants" status_is 0
+point "  and says so" said "^A/A control: both sides are the same build"
+point "  a screen that fails not says what it is worth" \
+    said "^Screen rss_max_bytes:+1TiB, scenario overview: no regression above .* shown"
+point "  its noise floor and all else hold to their schemas" evidence_parses
+look verify "$out"
+point "  and verify computes the floor again" status_is 0
+look compare "$out" --noise-floor "$out/noise-floor.json"
+point "compare takes its noise floor" said "^The margin of [0-9]* metrics is the noise floor"
+start refused --null-control --baseline "$scratch/app" --candidate "$scratch/app"
+point "an A/A control with a candidate is refused" status_is 2
+start floored --null-control --baseline "$scratch/app" --repetitions 1 "${quick[@]}" \
+    --noise-floor "$scratch/out/null/noise-floor.json"
+point "a session takes a noise floor" said "^The margin of [0-9]* metrics is the noise floor"
+look verify "$out"
+point "  and verify finds it in the plan" status_is 0
+look overview --quick --baseline "$scratch/app" --candidate "$scratch/app" --dry-run
+point "--quick sets short windows" said "warm-up 5 s, sampling 20 s every 1 s, 5 runs per variant"
 look metrics
 point "metrics lists names and units" said "^rss_max_bytes  *MiB"
 look compare --help

@@ -78,7 +78,7 @@ local function plan_of(primary, gates)
   return {
     scenarios = { { name = "overview" } },
     excluded_components = {},
-    comparison = report_compare.plan(primary or {}, gates or {}, { "overview" }, false),
+    comparison = report_compare.plan({ primary = primary, gates = gates }, { "overview" }, false),
   }
 end
 
@@ -204,10 +204,14 @@ describe("a family", function()
     assert.equal("default", planned.primary_origin)
     assert.equal(4, #planned.primary)
     assert.equal("cpu_percent", planned.primary[1].metric)
-    local excludes = report_compare.plan({}, {}, { "a", "b" }, true)
+    local excludes = report_compare.plan({}, { "a", "b" }, true)
     assert.equal(8, #excludes.primary)
     assert.equal("cpu_percent_without_excluded", excludes.primary[1].metric)
-    local declared = report_compare.plan({ "a/cpu_percent", "cpu_percent" }, {}, { "a", "b" }, true)
+    local declared = report_compare.plan(
+      { primary = { "a/cpu_percent", "cpu_percent" } },
+      { "a", "b" },
+      true
+    )
     assert.equal("option", declared.primary_origin)
     assert.same({
       { scenario = "a", metric = "cpu_percent" },
@@ -376,7 +380,7 @@ describe("a gate", function()
     }, found)
     assert.same(
       { "pass", "fail", "inconclusive", "pass", "inconclusive", "inconclusive" },
-      gate.decisions(report.gates)
+      gate.decisions(report)
     )
     assert.matches("Gate cpu_percent:%+5%%, scenario overview: fail%.", lines_of(report))
   end)

@@ -79,6 +79,90 @@ describe("preflight", function()
     assert.matches("'/tmp' is no directory", only_refusal(examine(COMMON)))
   end)
 
+  -- proves: PLAN-4
+  it("takes the baseline for both sides of an A/A control, and refuses a candidate", function()
+    local aa =
+      { "--baseline", "/a", "--output", "/tmp/out", "--authorize-launch", "--null-control" }
+    local planned = examine(aa)
+    assert.is_false(preflight.refused(planned))
+    assert.equal("/a", planned.variants.candidate.artifact)
+    assert.equal("candidate", planned.variants.candidate.name)
+    assert.equal("baseline", planned.variants.baseline.name)
+    assert.matches(
+      "'%-%-candidate' has no place beside '%-%-null%-control'",
+      only_refusal(examine(with "--null-control"))
+    )
+    aa[#aa + 1] = "--candidate-arg=x"
+    assert.matches("'%-%-candidate%-arg' has no place", only_refusal(examine(aa)))
+    aa[#aa] = "--single"
+    assert.matches("'%-%-single' has no place", only_refusal(examine(aa)))
+  end)
+
+  -- proves: CLI-7
+  it("refuses a screen that cannot fail, or that is none", function()
+    local planned = examine(with("--screen", "cpu_percent:+5%", "--repetitions", "2"))
+    assert.matches("2 repetitions cannot show a regression; take at least 3", only_refusal(planned))
+    planned = examine(with("--screen", "cpu_percent:+5%", "--repetitions", "3"))
+    assert.is_false(preflight.refused(planned))
+    planned = examine(with("--screen", "cpu_percnt:+5%"))
+    assert.matches("did you mean 'cpu_percent'", only_refusal(planned))
+    planned = examine(with("--screen", "cpu_percent:<=5"))
+    assert.matches("a screen takes a budget", only_refusal(planned))
+  end)
+
+  -- proves: CLI-5
+  it("has a preset for pull requests, which what is given overrides", function()
+    local planned = examine(
+      with("--quick", "--repetitions", "4"),
+      { name = "busy", summary = "s", warmup_s = 90, duration_s = 300 }
+    )
+    local one = planned.scenarios[1]
+    assert.same({ 5, 20, 1, 4 }, {
+      one.warmup_s,
+      one.duration_s,
+      one.interval_s,
+      one.repetitions,
+    })
+    assert.truthy(planned.diagnostic.diagnostic_only)
+    local record = options.record(planned.parsed)
+    assert.same({ value = 5, unit = "s", origin = "preset" }, record.warmup)
+    assert.equal("option", record.repetitions.origin)
+    assert.equal(
+      90,
+      examine(COMMON, { name = "busy", summary = "s", warmup_s = 90 }).scenarios[1].warmup_s
+    )
+  end)
+
+  -- proves: PLAN-4
+  it(
+    "refuses a noise floor that is none or of another machine, and says where it is silent",
+    function()
+      local planned = examine(with("--noise-floor", "/no/floor"))
+      assert.matches("'%-%-noise%-floor': '/no/floor' ", only_refusal(planned))
+      local noise_floor = require "pairperf.noise_floor"
+      local floor = {
+        schema = "pairperf-floor-1",
+        created_utc = "x",
+        machine = noise_floor.machine(require("pairperf.probes").static()),
+        scenarios = {},
+      }
+      local read = noise_floor.read
+      noise_floor.read = function()
+        return floor
+      end
+      planned = examine(with("--noise-floor", "/floor"))
+      assert.is_false(preflight.refused(planned))
+      local warnings = table.concat(preflight.texts(planned, "warning"), "|")
+      assert.matches("the noise floor has nothing of scenario busy with these windows", warnings)
+      floor.machine.kernel = "another"
+      assert.matches(
+        "was made on another machine",
+        only_refusal(examine(with("--noise-floor", "/x")))
+      )
+      noise_floor.read = read
+    end
+  )
+
   -- proves: HOOK-1
   it("refuses hooks that are unbalanced, relative or missing", function()
     assert.matches(

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- Properties of the comparison statistics over random data, the same every time.
 -- proves: REP-4 MET-5
+local gate = require "pairperf.stats.gate"
 local interval = require "pairperf.stats.interval"
 local normal = require "pairperf.stats.normal"
 local order = require "pairperf.stats.order"
@@ -73,8 +74,8 @@ local function each_set(seed, f)
   end
 end
 
-local function near(expected, actual, what)
-  local tolerance = 1e-9 * math.max(1, math.abs(expected))
+local function near(expected, actual, what, relative)
+  local tolerance = relative and relative * expected or 1e-9 * math.max(1, math.abs(expected))
   assert(
     math.abs(expected - actual) <= tolerance,
     ("%s: %.17g expected, got %.17g"):format(what, expected, actual)
@@ -130,6 +131,21 @@ describe("over random data the comparison", function()
         "scaled"
       )
     end)
+  end)
+
+  -- 12 of 252 relabellings at 5+5 runs, 1 of 20 at 3+3, with three standard errors of this test.
+  it("has screens that fail at most 1 in 20 times at exactly the budget", function()
+    for n, designed in pairs { [3] = 1 / 20, [5] = 12 / 252 } do
+      local random, failed = generator(40 + n), 0
+      for _ = 1, SETS do
+        local how = { direction = "lower", budget_abs = 2 }
+        local found = gate.screen(draw(random, n, 10), draw(random, n, 12), how)
+        failed = failed + (found.decision == "fail" and 1 or 0)
+        assert.not_equal("pass", found.decision)
+      end
+      local error = math.sqrt(designed * (1 - designed) / SETS)
+      near(designed, failed / SETS, "share", 3 * error / designed)
+    end
   end)
 
   it("does not depend on the order inside a variant", function()

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
---- Decisions of gates: pass, fail or inconclusive with a reason.
+--- Decisions of gates: pass, fail or inconclusive with a reason; and of screens.
 local interval = require "pairperf.stats.interval"
 local stats = require "pairperf.stats"
 local verdict = require "pairperf.stats.verdict"
@@ -29,6 +29,20 @@ function M.relative(b, c, how)
     worse_low = low,
     worse_high = high,
   }
+end
+
+--- Does a short session show a worsening beyond the budget? One that does not is no pass.
+---@param b number[]
+---@param c number[]
+---@param how pairperf.VerdictHow with budget_abs and budget_rel
+---@return table decision, reason, budget, worse_low, worse_high
+function M.screen(b, c, how)
+  local found = M.relative(b, c, how)
+  if found.worse_low then
+    found.decision = found.decision == "fail" and "fail" or "not_shown"
+    found.reason = nil
+  end
+  return found
 end
 
 local FEWEST <const> = 5

@@ -1,0 +1,317 @@
+-- SPDX-License-Identifier: Apache-2.0
+--- Screens of short sessions, noise floors of A/A sessions, and gates over several hosts.
+package.path = "tests/lua/?.lua;" .. package.path
+local combine = require "pairperf.combine"
+local core = require "pairperf.core"
+local decide = require "pairperf.stats.gate"
+local fixture = require "fixture"
+local gate = require "pairperf.gate"
+local json_schema = require "pairperf.json_schema"
+local noise_floor = require "pairperf.noise_floor"
+local report = require "pairperf.report"
+local report_commands = require "pairperf.report_commands"
+
+local json = core.json
+
+local dirs
+before_each(function()
+  dirs = {}
+end)
+after_each(function()
+  for _, dir in ipairs(dirs) do
+    fixture.remove(dir)
+  end
+end)
+
+local DIAGNOSTIC <const> =
+  { diagnostic_only = true, reasons = json.array { "duration", "repetitions", "warmup" } }
+
+-- Probes of a machine with a processor of this name.
+local function probes(cpu)
+  local function probe(value)
+    return { value = value, reason = json.null, source = "test" }
+  end
+  return {
+    schema = "pairperf-probes-1",
+    kind = "static",
+    display = {},
+    cpu_model = probe(cpu),
+    kernel = probe "6.1",
+  }
+end
+
+-- A session whose runs use so many percent of a core.
+local function session(baseline, candidate, change, cpu)
+  local dir = fixture.directory()
+  dirs[#dirs + 1] = dir
+  change = change or {}
+  change.repetitions = #baseline
+  local runs = {}
+  for i = 1, #baseline do
+    runs[2 * i - 2] = { frames = fixture.steady(baseline[i]) }
+    runs[2 * i - 1] = candidate[i] and { frames = fixture.steady(candidate[i]) } or nil
+  end
+  fixture.session(dir, fixture.plan(change), runs)
+  fixture.write(dir .. "/probes.json", assert(json.encode(probes(cpu or "A"))))
+  return dir
+end
+
+-- Status and words of a command.
+local function run(...)
+  local out, stdout, stderr = {}, io.stdout, io.stderr
+  local sink = {
+    write = function(_, ...)
+      out[#out + 1] = table.concat { ... }
+    end,
+  }
+  rawset(io, "stdout", sink)
+  rawset(io, "stderr", sink)
+  local ok, status = pcall(report_commands.main, ...)
+  rawset(io, "stdout", stdout)
+  rawset(io, "stderr", stderr)
+  assert(ok, status)
+  return status, table.concat(out)
+end
+
+local function says(text, words)
+  assert(text:find(words, 1, true), words .. "\nis not in\n" .. text)
+end
+
+local LOW <const>, SAME <const> = { 20, 21, 20.5 }, { 20.2, 20.8, 20.6 }
+local HIGH <const> = { 30, 31, 30.5 }
+
+describe("a screen", function()
+  -- proves: CLI-7 REP-4
+  it("fails only when the interval lies wholly beyond the budget, and is never a pass", function()
+    local how = { direction = "lower", budget_abs = 5 }
+    assert.equal("fail", decide.screen(LOW, HIGH, how).decision)
+    assert.equal("not_shown", decide.screen(LOW, SAME, how).decision)
+    how.budget_abs = 9 -- the interval straddles it
+    assert.equal("not_shown", decide.screen(LOW, HIGH, how).decision)
+    how.direction = "higher"
+    assert.equal("not_shown", decide.screen(LOW, HIGH, how).decision)
+    assert.equal(
+      "fail",
+      decide.screen(HIGH, LOW, { direction = "higher", budget_abs = 5 }).decision
+    )
+    local few = decide.screen({ 1, 2 }, { 30, 31 }, how)
+    assert.equal("inconclusive", few.decision)
+    assert.equal("too_few_runs", few.reason)
+    assert.equal("missing_metric", decide.screen({}, { 1 }, how).reason)
+  end)
+
+  -- proves: CLI-7 REP-4
+  it("decides about a diagnostic session, which opens every gate", function()
+    local worse = session(LOW, HIGH, { diagnostic = DIAGNOSTIC })
+    local status, text = run("compare", worse, "--fail-on", "cpu_percent:+5%")
+    assert.equal(4, status)
+    says(text, "Gate cpu_percent:+5%, scenario overview: inconclusive: diagnostic only.")
+    status, text = run("compare", worse, "--screen", "cpu_percent:+5%")
+    assert.equal(4, status)
+    says(
+      text,
+      "Screen cpu_percent:+5%, scenario overview: fail: a regression above +1.0 % of one core"
+    )
+    says(text, "the worsening is between +9.0 and +11.0 (indicative interval, 90.0 %).")
+    local same = session(LOW, SAME, { diagnostic = DIAGNOSTIC })
+    status, text = run("compare", same, "--screen", "cpu_percent:+5%")
+    assert.equal(0, status)
+    says(text, "scenario overview: no regression above +1.0 % of one core shown")
+    assert.is_nil(text:find("pass", 1, true))
+  end)
+
+  it("of a metric without values stays open", function()
+    local dir = session(LOW, SAME, { diagnostic = DIAGNOSTIC })
+    local status, text = run("compare", dir, "--screen", "ttft_p50_ms:+5%")
+    assert.equal(4, status)
+    says(text, "nothing can be said: a variant has no value.")
+    assert.equal(0, (run("compare", dir, "--screen", "ttft_p50_ms:+5%", "--allow-inconclusive")))
+  end)
+
+  it("of an unfinished session stays open", function()
+    local dir = session(LOW, { 30, 31 }, { diagnostic = DIAGNOSTIC })
+    local status, text = run("compare", dir, "--screen", "cpu_percent:+5%", "--allow-failed=1")
+    assert.equal(4, status)
+    says(text, "nothing can be said: the session is not finished.")
+  end)
+
+  -- proves: CLI-7
+  it("takes a budget, not a limit, and known names", function()
+    for text, reason in pairs {
+      ["cpu_percent:<=5"] = "'cpu_percent:<=5' is a limit; a screen takes a budget, +5% or +20MiB",
+      ["cpu_percnt:+5%"] = "did you mean 'cpu_percent'",
+      ["overvew/cpu_percent:+5%"] = "did you mean 'overview'",
+    } do
+      local _, found = gate.read_screens({ text }, { "overview" })
+      says(found, reason)
+    end
+    local status, text = run("compare", session(LOW, SAME), "--screen", "cpu_percent:<=5")
+    assert.equal(2, status)
+    says(text, "option '--screen': 'cpu_percent:<=5' is a limit")
+  end)
+
+  it("stands in a report that holds to its schema", function()
+    local comparison = {
+      primary = json.array { { scenario = "overview", metric = "cpu_percent" } },
+      primary_origin = "default",
+      gates = json.array {},
+      screens = json.array { "cpu_percent:+5%" },
+    }
+    local dir = session(LOW, HIGH, { diagnostic = DIAGNOSTIC, comparison = comparison })
+    local built = assert(report.write(dir))
+    assert.equal("fail", built.screens[1].decision)
+    assert.is_nil(
+      json_schema.problem(assert(json.decode(assert(core.fs.read(dir .. "/report.json")))))
+    )
+  end)
+end)
+
+describe("a noise floor", function()
+  local function control(cpu)
+    local b, c = { 20, 21, 20.5, 20.3, 20.7 }, { 20.1, 20.9, 20.6, 20.2, 21.4 }
+    local dir = session(b, c, { null_control = true }, cpu)
+    assert(report.write(dir))
+    return dir, dir .. "/noise-floor.json"
+  end
+
+  local function margin_of(text)
+    return text:match "CPU equivalent within (%S+) %% of one core"
+  end
+
+  -- proves: PLAN-4 REP-3
+  it("is written into the output of an A/A session, for its machine and windows", function()
+    local dir, path = control()
+    local floor = assert(json.decode(assert(core.fs.read(path))))
+    assert.is_nil(json_schema.problem(floor))
+    assert.equal("A", floor.machine.cpu_model)
+    assert.equal(60000000000, floor.scenarios[1].warmup_ns)
+    local cpu
+    for _, one in ipairs(floor.scenarios[1].metrics) do
+      cpu = one.metric == "cpu_percent" and one or cpu
+    end
+    assert.equal("conservation", cpu.tier)
+    assert.near(math.max(-cpu.low, cpu.high), cpu.floor, 1e-12)
+    assert.near(0.9048, cpu.level, 1e-4)
+    local page = assert(core.fs.read(dir .. "/report.md"))
+    says(page, "A/A control")
+    local other = session(LOW, SAME)
+    assert(report.write(other))
+    assert.is_nil(core.fs.lstat(other .. "/noise-floor.json"))
+  end)
+
+  -- proves: PLAN-4 REP-4
+  it("takes the place of the starting margins, and is named", function()
+    local _, path = control()
+    local dir = session({ 20, 20.1, 20.2, 20.1, 20 }, { 20, 20.1, 20.2, 20.1, 20.1 })
+    local _, text = run("compare", dir)
+    assert.equal("1.00", margin_of(text)) -- 5 % of 20.1
+    local status
+    status, text = run("compare", dir, "--noise-floor", path)
+    assert.equal(0, status)
+    assert.equal("0.70", margin_of(text)) -- its interval is -0.4 to 0.7
+    says(
+      text,
+      "The margin of 3 metrics is the noise floor of an A/A session (2025-11-29T19:31:12Z, " .. path
+    )
+  end)
+
+  -- proves: PLAN-4 REP-5
+  it("is refused for another machine, and when it is none", function()
+    local _, path = control()
+    local dir = session(LOW, SAME, {}, "B")
+    local status, text = run("compare", dir, "--noise-floor", path)
+    assert.equal(2, status)
+    says(text, 'was made on another machine: cpu_model is "A" there, "B" here')
+    status, text = run("compare", dir, "--noise-floor", dir .. "/probes.json")
+    assert.equal(2, status)
+    says(text, "no noise floor of an A/A session")
+    assert.equal(2, (run("compare", dir, "--noise-floor", "/nonexistent")))
+    local wrong = fixture.directory() .. ".json"
+    fixture.write(wrong, '{"schema":"pairperf-floor-1","scenarios":[]}')
+    status, text = run("compare", dir, "--noise-floor", wrong)
+    os.remove(wrong)
+    assert.equal(2, status)
+    says(text, "is missing")
+  end)
+
+  it("says nothing about other windows, other sources, or where it is 0", function()
+    local own = { metric = "cpu_percent", tier = "cgroup", floor = 0.5 }
+    local zero = { metric = "swap_max_bytes", tier = json.null, floor = 0 }
+    local window = { name = "x", warmup_ns = 1, duration_ns = 2, interval_ns = 3 }
+    local floor = { scenarios = { { metrics = { own, zero } } } }
+    for name, value in pairs(window) do
+      floor.scenarios[1][name] = value
+    end
+    local cited, without = noise_floor.cited(floor, { window })
+    assert.equal(0, #without)
+    assert.equal(1, #cited.margins)
+    assert.equal(0.5, noise_floor.margin(cited.margins, "cpu_percent", "cgroup"))
+    assert.is_nil(noise_floor.margin(cited.margins, "cpu_percent", "observed"))
+    for name in pairs(window) do
+      local other = { name = "x", warmup_ns = 1, duration_ns = 2, interval_ns = 3 }
+      other[name] = name == "name" and "y" or 9
+      cited, without = noise_floor.cited(floor, { other })
+      assert.equal(0, #cited.margins)
+      assert.same({ other.name }, without)
+    end
+  end)
+
+  it("is the same in a report that is built again", function()
+    local dir, path = control()
+    local before = assert(core.fs.read(path))
+    os.remove(path)
+    assert.equal(0, (run("report", dir)))
+    assert.equal(before, assert(core.fs.read(path)))
+  end)
+end)
+
+describe("gates of several hosts", function()
+  -- proves: REP-5 CLI-7
+  it("follow the worst unless any host is enough", function()
+    local b = { 20, 21, 20.5, 20.3, 20.7 }
+    local worse = session(b, { 30, 31, 30.5, 30.2, 30.9 }, {}, "A")
+    local same = session(b, { 20, 21, 20.5, 20.3, 20.7 }, {}, "B")
+    local status, text = run("compare", worse, same, "--fail-on", "cpu_percent:+8%")
+    assert.equal(4, status)
+    says(text, "A gate or screen must hold in every session.")
+    says(
+      text,
+      "Gate cpu_percent:+8%, scenario overview: fail (" .. worse .. " fail, " .. same .. " pass)"
+    )
+    says(text, worse .. ": A, 6.1\n")
+    says(text, same .. ": B, 6.1\n")
+    status, text = run("compare", worse, same, "--fail-on=cpu_percent:+8%", "--gate-hosts=any")
+    assert.equal(0, status)
+    says(text, "A gate or screen must hold in any one session")
+    says(text, "scenario overview: pass (" .. worse .. " fail")
+    assert.equal(4, (run("compare", worse, worse, "--fail-on=cpu_percent:+8%", "--gate-hosts=any")))
+    -- A pass for one gate is none for another.
+    assert.equal(
+      4,
+      (
+        run(
+          "compare",
+          worse,
+          same,
+          "--fail-on=cpu_percent:+8%",
+          "--fail-on=cpu_percent:<=1",
+          "--gate-hosts=any"
+        )
+      )
+    )
+  end)
+
+  it("are put together gate by gate", function()
+    local function of(...)
+      local gates = {}
+      for i, decision in ipairs { ... } do
+        gates[i] = { gate = "g" .. i, scenario = "s", decision = decision }
+      end
+      return { gates = gates, screens = {} }
+    end
+    assert.same(
+      { "pass", "inconclusive", "fail" },
+      combine.best_decisions { of("fail", "inconclusive", "fail"), of("pass", "fail", "fail") }
+    )
+  end)
+end)
