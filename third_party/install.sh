@@ -27,7 +27,7 @@ debian_packages() {
     test) echo libmicrohttpd-dev libcmocka-dev lua-busted patch perl procps curl jq ;;
     lint) echo libmicrohttpd-dev libcmocka-dev clang clang-tidy clang-format cppcheck lua-check shellcheck ;;
     real) echo libmicrohttpd-dev chromium xvfb jq procps python3-prometheus-client ;;
-    bench) echo stress-ng python3-psutil sysstat procps linux-perf time chromium rhash ;;
+    bench) echo libmicrohttpd-dev stress-ng python3-psutil python3-scipy sysstat procps linux-perf time chromium rhash ;;
     valgrind) echo valgrind libc6-dbg ;;
     darwin) echo clang-14 lld-14 llvm-14 libcmocka-dev openssl ;;
     *) die "unknown task '$1'" ;;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Measures what measuring costs and how exact it is, beside the peers and the bare system calls.
 #   tests/bench/run.sh [BUILD [SECTION...]]      default: build/release, every section
-# Sections: teardown cpu memory cost cadence chromium stalled. LONG=1: escape churn for 10 minutes.
+# Sections: teardown cpu memory cost cadence chromium stalled statistics. LONG=1: escape churn for
+# 10 minutes. AA=N: so many real A/A sessions of the demonstration, 20 s each (default 20).
 # Each line: ok|MISS|told NAME: ours, floor, peer, bar. All sections run; exit 1 when a bar is missed.
 # Run as root: control groups tell the truth. Evidence stays in BUILD/bench/UTC/.
 set -uo pipefail
@@ -69,10 +70,34 @@ cost() {
     script churn churn "$([ -n "${LONG-}" ] && echo 600 || echo 60)"
 }
 
+# Short sessions of the demonstration against itself.
+aa_session() {
+    "$build/pairperf-lua" inference --null-control --baseline "$build/demo/old/Demo.app" \
+        --authorize-launch --allow-system-launcher-write --quiet --repetitions 5 \
+        --warmup 200ms --duration 1s --interval 100ms --ready file:endpoint.url --output "$1" \
+        --pre-sample-hook "lua:chat_loop --base-url-file endpoint.url --model pairperf-demo --max-tokens 4 --delay 100ms" \
+        >>"$work/aa.log" 2>&1 || :
+}
+
+statistics() {
+    local i
+    mkdir "$work/aa"
+    for ((i = 1; i <= ${AA:-20}; i++)); do
+        aa_session "$work/aa/$i"
+    done
+    script statistics statistics "$work/aa"
+    if /usr/bin/python3 -c 'import scipy' 2>/dev/null; then
+        /usr/bin/python3 "$here/peer_scipy.py" "$work/statistics/cases.jsonl" | tee -a "$work/table"
+        [ "${PIPESTATUS[0]}" -eq 0 ] || missed+=(scipy)
+    else
+        echo "----  random inputs in scipy: not compared: scipy is not installed" | tee -a "$work/table"
+    fi
+}
+
 section() {
     echo "== $1 (load $(cut -d' ' -f1-3 /proc/loadavg), $(processes) processes)"
     case $1 in
-    cost) cost ;;
+    cost | statistics) "$1" ;;
     teardown | cpu | memory | cadence | chromium | stalled) script "$1" "$1" ;;
     *)
         echo "unknown section '$1'" >&2
@@ -86,7 +111,7 @@ cmake --build "$build" --target pp_bench >"$work/build.log" || {
     cat "$work/build.log" >&2
     exit 1
 }
-[ $# -gt 0 ] || set -- teardown cpu memory cost cadence chromium stalled
+[ $# -gt 0 ] || set -- teardown cpu memory cost cadence chromium stalled statistics
 for name in "$@"; do
     section "$name"
 done
