@@ -86,11 +86,20 @@ static int l_guard_differences(lua_State *L) {
 }
 
 static int l_guard_writable(lua_State *L) {
+    static const char *const fields[] = { "confined_to", NULL };
     const char *path = ppl_check_text(L, 1);
+    const char *const *confined_to = NULL;
+    if (!lua_isnoneornil(L, 2)) {
+        ppl_check_fields(L, 2, fields);
+        confined_to = (const char *const *)ppl_string_list(L, 2, "confined_to", NULL);
+    }
     char **directory = ppl_new_handle(L, sizeof *directory, DIRECTORY_TYPE);
     bool writable;
     pp_error err;
-    if (pp_guard_writable(path, &writable, directory, &err) != PP_OK)
+    pp_status status =
+        confined_to ? pp_guard_writable_confined(path, confined_to, &writable, directory, &err)
+                    : pp_guard_writable(path, &writable, directory, &err);
+    if (status != PP_OK)
         return ppl_push_failure(L, &err);
 
     lua_createtable(L, 0, 2);
@@ -101,8 +110,21 @@ static int l_guard_writable(lua_State *L) {
     return 1;
 }
 
+static int l_guard_confinement(lua_State *L) {
+    int abi;
+    pp_error err;
+    if (pp_guard_confinement(&abi, &err) != PP_OK)
+        return ppl_push_failure(L, &err);
+
+    lua_createtable(L, 0, 1);
+    lua_pushinteger(L, abi);
+    lua_setfield(L, -2, "abi");
+    return 1;
+}
+
 int ppl_open_guard(lua_State *L) {
     static const luaL_Reg functions[] = {
+        { "confinement", l_guard_confinement },
         { "differences", l_guard_differences },
         { "snapshot", l_guard_snapshot },
         { "writable", l_guard_writable },

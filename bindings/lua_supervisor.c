@@ -82,11 +82,11 @@ static int l_supervisor_start(lua_State *L) {
 }
 
 static int l_supervisor_spawn(lua_State *L) {
-    static const char *const names[] = {
-        "path",          "argv",      "env",   "cwd",        "output",       "stdout",
-        "stderr",        "cap_bytes", "track", "interval_s", "latest_end_s", "expect_escapees",
-        "reap_escapees", NULL
-    };
+    static const char *const names[] = { "path",          "argv",         "env",
+                                         "cwd",           "output",       "stdout",
+                                         "stderr",        "cap_bytes",    "track",
+                                         "interval_s",    "latest_end_s", "expect_escapees",
+                                         "reap_escapees", "writable",     NULL };
     handle *self = check_open(L);
     ppl_check_fields(L, 2, names);
     const char *output = ppl_opt_string(L, 2, "output", "null");
@@ -109,6 +109,8 @@ static int l_supervisor_spawn(lua_State *L) {
         .envp = ppl_string_list(L, 2, "env", NULL),
     };
     options.expected = (const char *const *)ppl_string_list(L, 2, "expect_escapees", NULL);
+    if (lua_getfield(L, 2, "writable") != LUA_TNIL)
+        options.writable = (const char *const *)ppl_string_list(L, 2, "writable", NULL);
 
     pp_proc_id leader;
     pp_error err;

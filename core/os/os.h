@@ -66,6 +66,9 @@ typedef struct pp_command {
     const char *stdout_name; /* CAPTURE: file names inside the run directory, created 0600 */
     const char *stderr_name;
     uint64_t output_cap_bytes; /* per stream; what is beyond is read, counted and dropped */
+    /* Absolute, NULL-terminated: it and all that it starts can write below these paths and nowhere
+     * else, and gain no privileges; PP_E_UNSUPPORTED where that cannot be had. NULL: anywhere. */
+    const char *const *writable;
 } pp_command;
 
 typedef struct pp_output_state {

@@ -69,6 +69,22 @@ pp_status pp_platform_exe_path(char *ret_path, size_t size, pp_error *reterr);
  * followed: -1 with errno ELOOP (or ENOTDIR). */
 int pp_platform_open_directory(const char *path);
 
+/* Whether a command's writes can be confined here, and the kernel's version of that.
+ *
+ * Errors  PP_E_UNSUPPORTED  no; the detail says why
+ */
+pp_status pp_platform_confinement(int *ret_abi, pp_error *reterr);
+
+/* Could a confined command write into this directory, or to `path` in it? A confined child tries,
+ * and leaves nothing.
+ *
+ * writable  as pp_command.writable
+ * Errors    PP_E_UNVERIFIED  no answer; PP_E_UNSUPPORTED
+ */
+pp_status pp_platform_confined_writable(const char *directory, const char *path,
+                                        const char *const *writable, bool *ret_writable,
+                                        pp_error *reterr);
+
 /* The environment of this process, NULL-terminated. */
 char **pp_platform_environment(void);
 

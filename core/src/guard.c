@@ -181,6 +181,23 @@ static pp_status nearest_directory(const char *path, char **ret_directory, pp_er
     return PP_OK;
 }
 
+pp_status pp_guard_writable_confined(const char *path, const char *const *writable,
+                                     bool *ret_writable, char **ret_directory, pp_error *reterr) {
+    PP_AUTO_FREE char *directory = NULL;
+    pp_status status = nearest_directory(path, &directory, reterr);
+    if (status == PP_OK)
+        status = pp_platform_confined_writable(directory, path, writable, ret_writable, reterr);
+    if (status != PP_OK)
+        return status;
+    *ret_directory = directory;
+    directory = NULL;
+    return PP_OK;
+}
+
+pp_status pp_guard_confinement(int *ret_abi, pp_error *reterr) {
+    return pp_platform_confinement(ret_abi, reterr);
+}
+
 pp_status pp_guard_writable(const char *path, bool *ret_writable, char **ret_directory,
                             pp_error *reterr) {
     PP_AUTO_FREE char *directory = NULL;

@@ -39,6 +39,8 @@ void pp__request_put_spawn(pp_buffer *buffer, const pp_spawn_options *options) {
     pp_put_i64(buffer, options->interval_ns);
     pp_put_u8(buffer, options->reap_escapees);
     pp_put_i64(buffer, options->latest_end_ns);
+    pp_put_u8(buffer, options->writable != NULL);
+    put_list(buffer, options->writable);
 }
 
 static char *get_string(pp_cursor *cursor) {
@@ -93,6 +95,9 @@ pp_status pp__request_get_spawn(const pp_message *message, pp_spawn_request *ret
     options->interval_ns = pp_get_i64(&cursor);
     options->reap_escapees = pp_get_u8(&cursor) != 0;
     options->latest_end_ns = pp_get_i64(&cursor);
+    bool confined = pp_get_u8(&cursor) != 0;
+    request.writable = get_list(&cursor);
+    options->writable = confined ? (const char *const *)request.writable : NULL;
     pp_status status = pp_cursor_end(&cursor, reterr);
     if (status != PP_OK)
         pp__request_done(&request);
@@ -105,6 +110,7 @@ void pp__request_done(pp_spawn_request *request) {
     free(request->argv);
     free(request->envp);
     free(request->expected);
+    free(request->writable);
     pp_buffer_done(&request->storage);
     *request = (pp_spawn_request){ 0 };
 }

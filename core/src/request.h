@@ -13,7 +13,7 @@ void pp__request_put_spawn(pp_buffer *buffer, const pp_spawn_options *options);
 typedef struct pp_spawn_request {
     pp_spawn_options options;
     pp_buffer storage;
-    char **argv, **envp, **expected;
+    char **argv, **envp, **expected, **writable;
 } pp_spawn_request;
 
 /* PP_E_PROTOCOL when the body does not parse. Free with pp__request_done(). */

@@ -27,9 +27,18 @@ function guard.differences(before, after) end
 --- Could the effective user put something there? The kernel is asked about the directory, or its
 --- nearest existing parent.
 ---@param path string
+---@param options { confined_to: string[] }? could a command that is confined to these paths? A
+---confined child tries, and leaves nothing
 ---@return { writable: boolean, directory: string }? answer
----@return pairperf.Error? err codes: unverified (no answer; to be taken as writable)
+---@return pairperf.Error? err codes: unverified (no answer; to be taken as writable); confined
+---also: unsupported, sys (one of the paths)
 ---@nodiscard
-function guard.writable(path) end
+function guard.writable(path, options) end
+
+--- Whether a command's writes can be confined here (Linux, Landlock).
+---@return { abi: integer }? state
+---@return pairperf.Error? err codes: unsupported (the detail says why)
+---@nodiscard
+function guard.confinement() end
 
 return guard

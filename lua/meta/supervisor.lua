@@ -47,6 +47,7 @@ local Supervisor = {}
 ---@field interval_s? number seconds between tracking frames, default 1, held at 1 at most
 ---@field expect_escapees? string[] globs on executable paths of declared helpers
 ---@field reap_escapees? boolean end processes that left the group, too
+---@field writable? string[] absolute: it and all that it starts can write below these alone (Linux)
 ---@field latest_end_s? number when the tree is ended whatever happens, on the clock of clock.now()
 
 --- Starts the command as leader of a new process group.

@@ -314,6 +314,17 @@ static void start_yields_an_identity(void **state) {
     assert_true(id.start == dk_find(&kernel, 700)->start_us);
 }
 
+static void a_command_that_is_to_be_confined_is_not_started(void **state) {
+    (void)state;
+    dk_before(&kernel, DK_SPAWN, 1, add_700);
+    const char *const nowhere[] = { NULL };
+    pp_command what = command();
+    pp_proc_id id;
+    what.writable = nowhere;
+    assert_int_equal(os.spawn(os.ctx, &what, &id, &err), PP_E_UNSUPPORTED);
+    assert_null(dk_find(&kernel, 700));
+}
+
 static void add_zombie_700(dk *k) {
     dk_exit(dk_add(k, 700), PP_DW_CLD_EXITED, 1);
 }
@@ -389,6 +400,7 @@ int main(void) {
         T(group_of_a_reaped_leader_is_never_signalled),
         T(process_gone_before_the_signal_has_vanished),
         T(start_yields_an_identity),
+        T(a_command_that_is_to_be_confined_is_not_started),
         T(child_gone_before_its_first_read_still_has_an_identity),
         T(failed_start_names_step_errno_and_path),
         T(child_without_a_readable_identity_is_killed_and_reaped),

@@ -15,6 +15,8 @@ static char *const argv[] = { (char[]){ "app" }, (char[]){ "" }, (char[]){ "two 
 static char *const envp[] = { (char[]){ "A=1" }, (char[]){ "B=\xff\xfe" }, NULL };
 static const char *const expected[] = { "*/helper", NULL };
 
+static const char *const writable[] = { "/home of it", "/dev/shm", NULL };
+
 static const pp_spawn_options full = {
     .path = "/bin/app",
     .argv = argv,
@@ -29,6 +31,7 @@ static const pp_spawn_options full = {
     .expected = expected,
     .reap_escapees = true,
     .latest_end_ns = INT64_MAX,
+    .writable = writable,
 };
 
 static pp_status decode(const pp_buffer *body, size_t size, pp_spawn_request *ret_request) {
@@ -59,6 +62,9 @@ static void a_spawn_request_arrives_as_it_was_sent(void **state) {
     assert_string_equal(got->stderr_name, "err");
     assert_true(got->output_cap_bytes == UINT64_MAX);
     assert_true(got->interval_ns == 250000000 && got->latest_end_ns == INT64_MAX);
+    assert_string_equal(got->writable[0], "/home of it");
+    assert_string_equal(got->writable[1], "/dev/shm");
+    assert_null(got->writable[2]);
     pp__request_done(&request);
     pp__request_done(&request); /* twice is harmless */
     pp_buffer_done(&body);
@@ -74,6 +80,7 @@ static void absent_names_and_lists_arrive_empty(void **state) {
     assert_string_equal(request.options.stdout_name, "");
     assert_null(request.options.envp[0]);
     assert_null(request.options.expected[0]);
+    assert_null(request.options.writable); /* not confined; an empty list would be, to nothing */
     assert_false(request.options.capture || request.options.track || request.options.reap_escapees);
     pp__request_done(&request);
     pp_buffer_done(&body);

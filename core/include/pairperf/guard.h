@@ -59,4 +59,22 @@ size_t pp_guard_differences(const pp_guard_snapshot *before, const pp_guard_snap
 pp_status pp_guard_writable(const char *path, bool *ret_writable, char **ret_directory,
                             pp_error *reterr);
 
+/* The same for a confined command: a confined child tries and leaves nothing.
+ *
+ * writable  where the command may write, as pp_spawn_options.writable
+ *
+ * Errors   PP_E_UNVERIFIED   no answer; to be taken as yes
+ *          PP_E_UNSUPPORTED  nothing can be confined here
+ *          PP_E_SYS          one of `writable` cannot be opened
+ */
+pp_status pp_guard_writable_confined(const char *path, const char *const *writable,
+                                     bool *ret_writable, char **ret_directory, pp_error *reterr);
+
+/* Whether writes of a command can be confined here.
+ *
+ * ret_abi  the kernel's version of that (Linux: the ABI of Landlock, at least 3)
+ * Errors   PP_E_UNSUPPORTED  no; the detail says why
+ */
+pp_status pp_guard_confinement(int *ret_abi, pp_error *reterr);
+
 #endif

@@ -58,6 +58,8 @@ typedef struct pp_spawn_options {
     const char *const *expected; /* globs of declared helpers, NULL-terminated; may be NULL */
     bool reap_escapees;          /* end processes that left the group, too */
     int64_t latest_end_ns;       /* t_ns at which the tree is ended whatever happens; 0: never */
+    const char *const *writable; /* absolute, NULL-terminated: it and all that it starts can write
+                                    below these and nowhere else; NULL: anywhere */
 } pp_spawn_options;
 
 /* Starts the command; waits for the answer (at most 30 s).
@@ -65,6 +67,7 @@ typedef struct pp_spawn_options {
  * ret_leader  the command's process, leader of a new group in a new session
  * Errors      PP_E_SYS and others: op and sys_errno name the step that failed in the child
  *             ("chdir", "execve", ...), detail the path; nothing half-started stays
+ *             PP_E_UNSUPPORTED: `writable` was asked for and cannot be had
  */
 pp_status pp_supervisor_spawn(pp_supervisor *supervisor, const pp_spawn_options *options,
                               pp_proc_id *ret_leader, pp_error *reterr);

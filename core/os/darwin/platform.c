@@ -126,3 +126,18 @@ int pp_platform_open_directory(const char *path) {
 char **pp_platform_environment(void) {
     return *_NSGetEnviron();
 }
+
+pp_status pp_platform_confinement(int *ret_abi, pp_error *reterr) {
+    (void)ret_abi;
+    return pp_fail(reterr, PP_E_UNSUPPORTED, 0, "confine", "writes are not confined on macOS");
+}
+
+pp_status pp_platform_confined_writable(const char *directory, const char *path,
+                                        const char *const *writable, bool *ret_writable,
+                                        pp_error *reterr) {
+    (void)directory;
+    (void)path;
+    (void)writable;
+    (void)ret_writable;
+    return pp_fail(reterr, PP_E_UNSUPPORTED, 0, "confine", "writes are not confined on macOS");
+}

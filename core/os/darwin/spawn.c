@@ -28,6 +28,8 @@ static void undo(pp_darwin *darwin, int32_t pid) {
 
 pp_status pp__dw_spawn(void *ctx, const pp_command *command, pp_proc_id *ret_id, pp_error *reterr) {
     pp_darwin *darwin = ctx;
+    if (command->writable != NULL)
+        return pp_fail(reterr, PP_E_UNSUPPORTED, 0, "confine", "writes are not confined on macOS");
     pp_dw_spawn request = {
         .path = command->path,
         .argv = command->argv,

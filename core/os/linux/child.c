@@ -24,6 +24,7 @@ static const char *const step_names[PP_LINUX_STEP_COUNT] = {
     [PP_LINUX_STEP_SETRLIMIT] = "setrlimit",
     [PP_LINUX_STEP_CLOSE_RANGE] = "close_range",
     [PP_LINUX_STEP_SIGPROCMASK] = "sigprocmask",
+    [PP_LINUX_STEP_LANDLOCK] = "landlock_restrict_self",
     [PP_LINUX_STEP_EXECVE] = "execve",
 };
 
@@ -72,6 +73,11 @@ _Noreturn void pp__linux_child(const pp_linux_child_plan *plan) {
     sigemptyset(&none);
     default_dispositions();
     must(plan, PP_LINUX_STEP_SIGPROCMASK, sigprocmask(SIG_SETMASK, &none, NULL));
+    if (plan->rules_fd >= 0) {
+        int result = pp__linux_landlock_enter(plan->rules_fd);
+        if (result < 0)
+            give_up(plan, PP_LINUX_STEP_LANDLOCK, -result);
+    }
     execve(plan->command->path, plan->command->argv, plan->command->envp);
     give_up(plan, PP_LINUX_STEP_EXECVE, errno);
 }

@@ -84,6 +84,7 @@ typedef enum pp_linux_fact {
     PP_LINUX_FACT_SHARED_MEMORY,
     PP_LINUX_FACT_NOFILE,
     PP_LINUX_FACT_LEAF,
+    PP_LINUX_FACT_LANDLOCK,
     PP_LINUX_FACT_COUNT
 } pp_linux_fact;
 
@@ -259,6 +260,7 @@ typedef struct pp_linux_child_plan {
     pid_t parent;
     int stdio[3];  /* -1: keeps the supervisor's */
     int report_fd; /* takes a pp_linux_child_failure */
+    int rules_fd;  /* Landlock rules to enter; -1: none */
     bool take_terminal;
     struct rlimit nofile;
 } pp_linux_child_plan;
@@ -273,6 +275,7 @@ typedef enum pp_linux_step {
     PP_LINUX_STEP_SETRLIMIT,
     PP_LINUX_STEP_CLOSE_RANGE,
     PP_LINUX_STEP_SIGPROCMASK,
+    PP_LINUX_STEP_LANDLOCK,
     PP_LINUX_STEP_EXECVE,
     PP_LINUX_STEP_COUNT
 } pp_linux_step;
@@ -290,6 +293,18 @@ pp_status pp__linux_probe(pp_linux_host *host, pp_error *reterr);
 void pp__linux_record(pp_linux_host *host, pp_linux_fact fact, ssize_t result);
 /* The same from a failure. */
 void pp__linux_record_error(pp_linux_host *host, pp_linux_fact fact, const pp_error *error);
+
+/* Is this word in PP_KERNEL? */
+bool pp__linux_switched(const char *wanted);
+
+/* landlock.c: PP_E_UNSUPPORTED and why: writes cannot be confined here. */
+pp_status pp__linux_landlock_abi(const pp_linux_sys *sys, int *ret_abi, pp_error *reterr);
+/* Rules under which nothing can be written but below these paths (NULL-terminated) and the devices
+ * that keep nothing. */
+pp_status pp__linux_landlock_open(const pp_linux_sys *sys, const char *const *writable, int *ret_fd,
+                                  pp_error *reterr);
+/* This process from now on, for good, and all that it starts. Async-signal-safe; -errno. */
+int pp__linux_landlock_enter(int rules_fd);
 
 /* cgroup.c */
 void pp__linux_leaf_init(pp_linux_leaf *leaf);

@@ -48,6 +48,9 @@ typedef struct pp_linux_sys {
     int (*prctl)(int option, unsigned long argument);
     int (*get_nofile)(struct rlimit *ret_limit);
     int (*set_nofile)(const struct rlimit *limit);
+    int (*landlock_abi)(void);
+    int (*landlock_create)(uint64_t handled_rights); /* of files; close-on-exec */
+    int (*landlock_allow)(int rules_fd, int path_fd, uint64_t rights);
 
     /* Waiting and the channel. */
     int (*poll)(struct pollfd *fds, nfds_t count, int timeout_ms);

@@ -32,6 +32,7 @@ static const char *const names[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_SHARED_MEMORY] = "shared_memory",
     [PP_LINUX_FACT_NOFILE] = "descriptor_limit",
     [PP_LINUX_FACT_LEAF] = "cgroup_leaf",
+    [PP_LINUX_FACT_LANDLOCK] = "landlock",
 };
 
 static const char *const consequences[PP_LINUX_FACT_COUNT] = {
@@ -48,6 +49,7 @@ static const char *const consequences[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_SHARED_MEMORY] = "a vfork child may count its parent's memory again",
     [PP_LINUX_FACT_NOFILE] = "the soft descriptor limit stays; large trees may not be held",
     [PP_LINUX_FACT_LEAF] = "no cgroup of its own: totals by conservation, ends by pid alone",
+    [PP_LINUX_FACT_LANDLOCK] = "writes cannot be confined",
 };
 
 static void record_status(pp_linux_host *host, pp_linux_fact fact, pp_status state, int sys_errno) {
@@ -161,6 +163,15 @@ static void probe_memory(pp_linux_host *host) {
         record_status(host, PP_LINUX_FACT_RSS, PP_OK, 0);
 }
 
+static void probe_landlock(pp_linux_host *host) {
+    int abi;
+    pp_error error;
+    if (pp__linux_landlock_abi(host->sys, &abi, &error) == PP_OK)
+        record_status(host, PP_LINUX_FACT_LANDLOCK, PP_OK, 0);
+    else
+        pp__linux_record_error(host, PP_LINUX_FACT_LANDLOCK, &error);
+}
+
 static void switch_off(pp_linux_host *host, pp_linux_fact fact) {
     record_status(host, fact, PP_E_UNSUPPORTED, 0);
     host->facts[fact].consequence = "switched off by PP_KERNEL";
@@ -178,6 +189,7 @@ static pp_status apply_switches(pp_linux_host *host, pp_error *reterr) {
         if (is_word(words, size, "6.1")) {
             switch_off(host, PP_LINUX_FACT_INODE);
             switch_off(host, PP_LINUX_FACT_GROUP_SIGNAL);
+            switch_off(host, PP_LINUX_FACT_LANDLOCK);
         } else if (is_word(words, size, "no-cgroup")) {
             switch_off(host, PP_LINUX_FACT_LEAF);
             host->wants_no_leaf = true;
@@ -189,6 +201,18 @@ static pp_status apply_switches(pp_linux_host *host, pp_error *reterr) {
         words += words[0] == ',';
     }
     return PP_OK;
+}
+
+bool pp__linux_switched(const char *wanted) {
+    const char *words = getenv("PP_KERNEL");
+    while (words != NULL && words[0] != '\0') {
+        size_t size = strcspn(words, ",");
+        if (is_word(words, size, wanted))
+            return true;
+        words += size;
+        words += words[0] == ',';
+    }
+    return false;
 }
 
 static pp_status require(const pp_linux_host *host, pp_linux_fact fact, pp_error *reterr) {
@@ -223,6 +247,7 @@ pp_status pp__linux_probe(pp_linux_host *host, pp_error *reterr) {
     pp__linux_record(host, PP_LINUX_FACT_SHARED_MEMORY,
                      host->sys->compare_memory((pid_t)getpid(), (pid_t)getpid()));
     record_status(host, PP_LINUX_FACT_LEAF, PP_E_UNVERIFIED, 0); /* tried at the start */
+    probe_landlock(host);
 
     pp_status status = apply_switches(host, reterr);
     if (status == PP_OK)

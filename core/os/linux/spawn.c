@@ -21,6 +21,7 @@ enum { READ_END, WRITE_END };
 /* What spawn opened; -1 = not open. */
 typedef struct channels {
     int null_fd;
+    int rules_fd;
     int report[2];
     int out[2][2]; /* stdout, stderr: pipes */
     int file[2];   /* and where they are kept */
@@ -28,6 +29,7 @@ typedef struct channels {
 
 static void close_all(const pp_linux_sys *sys, channels *fds) {
     pp__linux_close(sys, &fds->null_fd);
+    pp__linux_close(sys, &fds->rules_fd);
     for (int i = 0; i < 2; i++) {
         pp__linux_close(sys, &fds->report[i]);
         pp__linux_close(sys, &fds->out[0][i]);
@@ -93,6 +95,7 @@ static pp_linux_child_plan plan_of(const pp_linux_host *host, const pp_command *
         .stdio = { fds->null_fd, capture ? fds->out[0][WRITE_END] : fds->null_fd,
                    capture ? fds->out[1][WRITE_END] : fds->null_fd },
         .report_fd = fds->report[WRITE_END],
+        .rules_fd = fds->rules_fd,
         .take_terminal = host->options.terminal_foreground && tcgetpgrp(STDIN_FILENO) == getpgrp(),
         .nofile = host->saved.nofile,
     };
@@ -207,8 +210,10 @@ pp_status pp__linux_spawn(void *ctx, const pp_command *command, pp_proc_id *ret_
     if (host->spawned)
         return pp_fail(reterr, PP_E_EXISTS, 0, "spawn", "a command was started already");
 
-    channels fds = { -1, { -1, -1 }, { { -1, -1 }, { -1, -1 } }, { -1, -1 } };
+    channels fds = { -1, -1, { -1, -1 }, { { -1, -1 }, { -1, -1 } }, { -1, -1 } };
     pp_status status = open_channels(host, command, &fds, reterr);
+    if (status == PP_OK && command->writable != NULL)
+        status = pp__linux_landlock_open(host->sys, command->writable, &fds.rules_fd, reterr);
     if (status == PP_OK)
         status = start(host, command, &fds, reterr);
     close_all(host->sys, &fds);

@@ -177,6 +177,28 @@ static int real_set_nofile(const struct rlimit *limit) {
     RESULT_OF(int, setrlimit(RLIMIT_NOFILE, limit));
 }
 
+/* The system headers may be older than the calls; what is used is of the first version. */
+enum { LANDLOCK_CREATE = 444, LANDLOCK_ADD = 445 }; /* on every architecture */
+enum { LANDLOCK_TELL_VERSION = 1, LANDLOCK_BENEATH = 1 };
+
+static int real_landlock_abi(void) {
+    RESULT_OF(int, syscall(LANDLOCK_CREATE, NULL, 0UL, LANDLOCK_TELL_VERSION));
+}
+
+static int real_landlock_create(uint64_t handled_rights) {
+    RESULT_OF(int, syscall(LANDLOCK_CREATE, &handled_rights, sizeof handled_rights, 0));
+}
+
+struct __attribute__((packed)) landlock_beneath {
+    uint64_t rights;
+    int32_t path_fd;
+};
+
+static int real_landlock_allow(int rules_fd, int path_fd, uint64_t rights) {
+    const struct landlock_beneath rule = { .rights = rights, .path_fd = path_fd };
+    RESULT_OF(int, syscall(LANDLOCK_ADD, rules_fd, LANDLOCK_BENEATH, &rule, 0));
+}
+
 static int real_poll(struct pollfd *fds, nfds_t count, int timeout_ms) {
     int result = poll(fds, count, timeout_ms);
     return result < 0 ? -errno : result;
@@ -247,6 +269,9 @@ const pp_linux_sys pp_linux_sys_real = {
     .prctl = real_prctl,
     .get_nofile = real_get_nofile,
     .set_nofile = real_set_nofile,
+    .landlock_abi = real_landlock_abi,
+    .landlock_create = real_landlock_create,
+    .landlock_allow = real_landlock_allow,
     .poll = real_poll,
     .epoll_create = real_epoll_create,
     .epoll_change = real_epoll_change,
