@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- --dry-run: what a session would do, as text. Creates nothing; ends with preflight's status.
 local compare = require "pairperf.compare"
+local confining = require "pairperf.confining"
 local core = require "pairperf.core"
 local exit_status = require "pairperf.exit_status"
 local guarding = require "pairperf.guarding"
@@ -94,6 +95,8 @@ local function print_totals(draft)
 end
 
 local function print_guard(draft)
+  local by = draft.confine and "not writable by a confined application"
+    or "not writable by this user"
   for _, path in ipairs(draft.guard_paths) do
     local snapshot = core.guard.snapshot(path)
     local state = snapshot and snapshot.type or "unreadable"
@@ -101,7 +104,7 @@ local function print_guard(draft)
       ("guard: %s is %s, its directory is %s"):format(
         path,
         state,
-        guarding.writable(path) and "writable" or "not writable by this user"
+        guarding.writable(path, confining.paths(draft.confine)) and "writable" or by
       )
     )
   end

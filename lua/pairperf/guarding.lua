@@ -8,6 +8,8 @@ local M = {}
 M.LAUNCHER = "/usr/local/bin/nvpair"
 
 M.WAYS = {
+  "--confine (Linux): the kernel keeps the application from writing there, root too; what it does "
+    .. "not cover is said",
   "run as a user who cannot write that directory: the guard then holds by permission",
   "--allow-system-launcher-write: a write becomes possible; a change still fails the run, "
     .. "nothing is confined",
@@ -27,10 +29,11 @@ end
 
 --- The directory that makes a path writable, nil when none does.
 ---@param path string
+---@param confined_to string[]? where alone the application may write; nil: it is not confined
 ---@return string? directory
 ---@return string? reason why an answer is missing, which counts as writable
-function M.writable(path)
-  local answer, err = core.guard.writable(path)
+function M.writable(path, confined_to)
+  local answer, err = core.guard.writable(path, confined_to and { confined_to = confined_to })
   if not answer then
     return path, tostring(err)
   end

@@ -2,6 +2,7 @@
 --- Everything that can be known before a session creates anything. All findings are collected; a
 --- refused one ends a session (exit status 2) and is shown by --dry-run.
 local command = require "pairperf.command"
+local confining = require "pairperf.confining"
 local core = require "pairperf.core"
 local errors = require "pairperf.error"
 local guarding = require "pairperf.guarding"
@@ -183,7 +184,10 @@ local function check_dotdir(draft, name)
   add(
     draft,
     "note",
-    ("'%s' of your real home is exposed to the application and is not read-only"):format(name)
+    ("'%s' of your real home is exposed to the application and is %s"):format(
+      name,
+      draft.values.confine and "read-only unless '--writable' names it" or "not read-only"
+    )
   )
 end
 
@@ -193,13 +197,25 @@ local function check_dotdirs(draft)
   end
 end
 
+local function check_confinement(draft)
+  local problem
+  draft.confine, problem = confining.resolve(draft.values)
+  if problem then
+    add(draft, "refused", problem)
+  end
+  for _, line in ipairs(draft.confine and confining.lines(draft.confine) or {}) do
+    add(draft, "note", line)
+  end
+end
+
 local function check_guard(draft)
+  local confined_to = confining.paths(draft.confine)
   local _, problem = guarding.snapshot(draft.guard_paths)
   if problem then
     add(draft, "refused", "guard: " .. problem)
   end
   for _, path in ipairs(draft.guard_paths) do
-    local directory, reason = guarding.writable(path)
+    local directory, reason = guarding.writable(path, confined_to)
     local allowed = draft.values["allow-system-launcher-write"]
     if directory then
       add(
@@ -336,6 +352,7 @@ local CHECKS = {
   check_files,
   check_context,
   check_environment,
+  check_confinement,
   check_guard,
   check_socket_room,
   check_disk,

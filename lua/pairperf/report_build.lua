@@ -2,6 +2,7 @@
 --- The report as a table, from plan.json and the summaries. Pure: no file, no clock.
 local caveats = require "pairperf.caveats"
 local conclusions = require "pairperf.conclusions"
+local confining = require "pairperf.confining"
 local json = require "pairperf.json"
 local noise_floor = require "pairperf.noise_floor"
 local report_compare = require "pairperf.report_compare"
@@ -369,6 +370,7 @@ function M.build(input)
     capabilities = capabilities(rows, summaries),
     guard = guard(plan, rows, summaries),
     isolation = caveats.ISOLATION,
+    confinement = plan.confine and json.array(confining.lines(plan.confine)) or nil,
     caveats = caveat_list(),
     checklist = {
       covered = json.array(caveats.COVERED),

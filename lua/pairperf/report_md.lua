@@ -163,6 +163,9 @@ end
 local function guard_section(out, report)
   markdown.heading(out, 2, "Guard and isolation")
   markdown.paragraph(out, md(report.isolation))
+  for _, line in ipairs(report.confinement or {}) do
+    markdown.paragraph(out, md(line))
+  end
   markdown.paragraph(out, md(report.guard.text))
   local guard, rows = report.guard, {}
   for i, path in ipairs(guard.paths) do

@@ -2,6 +2,7 @@
 --- One run: one launch of one variant under one scenario. Its steps are a list; the first failure
 --- ends the list, and the shutdown below it always happens, whole and uninterrupted.
 local child = require "pairperf.child"
+local confining = require "pairperf.confining"
 local core = require "pairperf.core"
 local errors = require "pairperf.error"
 local evidence = require "pairperf.evidence"
@@ -98,8 +99,10 @@ function Run:guard_before()
   if changed then
     return nil, changed .. " since the session's first snapshot (nothing is restored)", true
   end
+  local confined_to = confining.paths(session.confine)
   for _, path in ipairs(session.guard_paths) do
-    local directory = not session.values["allow-system-launcher-write"] and guarding.writable(path)
+    local directory = not session.values["allow-system-launcher-write"]
+      and guarding.writable(path, confined_to)
     if directory then
       return nil, ("%s became writable by this user"):format(directory), true
     end
@@ -146,6 +149,8 @@ end
 function Run:launch()
   local values, variant = self.session.values, self.variant
   local cap = values["keep-app-output"]
+  local confine = self.session.confine
+  local writable = confining.paths(confine, self.home)
   local app, err, lost = child.start(
     { run_dir = self.dir, samples = self.dir .. "/samples.jsonl", events = self.events.path },
     {
@@ -161,6 +166,7 @@ function Run:launch()
       track = true,
       expect_escapees = values["expect-escapee"] or {},
       reap_escapees = values["reap-escapees"] or false,
+      writable = writable,
       lifetime_s = lifetime_s(self.session, self.scenario),
     }
   )
@@ -169,6 +175,12 @@ function Run:launch()
     return nil, tostring(err) .. (lost and "; cleanup unverified" or ""), lost ~= nil
   end
   self.app = app
+  if confine then
+    self.events:add(
+      "confined",
+      { landlock_abi = confine.abi, writable = core.json.array(writable) }
+    )
+  end
   return true
 end
 

@@ -29,6 +29,7 @@ local M = {}
 ---@field scenarios table<string, table> effective scenarios by name
 ---@field variants table<string, table>
 ---@field guard_paths string[]
+---@field confine table? {abi, writable, not_covered}; nil: the applications are not confined
 ---@field guard_first table? the first run's snapshots, by path
 ---@field hook_env table<string, string>
 ---@field real_home string?
@@ -146,6 +147,7 @@ function M.plan_table(draft, command_line)
     expect_escapees = array(values["expect-escapee"] or {}),
     guard_paths = array(draft.guard_paths),
     template = draft.template or core.json.null,
+    confine = draft.confine,
     link_dotdirs = array(values["link-dotdir"] or {}),
     context = context(draft),
     warnings = array(preflight.texts(draft, "warning")),
@@ -192,6 +194,7 @@ local function new_session(draft)
     variants = draft.variants,
     names = draft.names,
     guard_paths = draft.guard_paths,
+    confine = draft.confine,
     hook_env = draft.hook_env,
     real_home = draft.real_home,
     log = evidence.log(draft.output .. "/session.log"),

@@ -79,6 +79,20 @@ group("Authority", {
       .. "write, confines nothing",
   },
   {
+    name = "confine",
+    type = "flag",
+    help = "the kernel lets the application write only in the run's home and below --writable "
+      .. "(Linux, Landlock ABI 3); refused where that cannot be had; --dry-run says what it "
+      .. "does not cover",
+  },
+  {
+    name = "writable",
+    type = "path",
+    value = "PATH",
+    repeatable = true,
+    help = "with --confine: the application may write below this file or directory too",
+  },
+  {
     name = "guard-path",
     type = "path",
     value = "PATH",

@@ -299,7 +299,7 @@ describe("the guard's finding", function()
     assert.matches("'/usr/local/bin' can be written by this user", only_refusal(planned))
     for _, finding in ipairs(planned.findings) do
       if finding.level == "refused" then
-        assert.equal(3, #finding.ways)
+        assert.equal(4, #finding.ways)
       end
     end
   end)
@@ -311,6 +311,36 @@ describe("the guard's finding", function()
     local warnings = table.concat(preflight.texts(planned, "warning"), "\n")
     assert.matches("can be written", warnings)
     assert.matches("sit at different paths", warnings)
+  end)
+
+  -- proves: GUARD-2, BOX-9
+  it("is not there when a confined application cannot write", function()
+    host.launcher_writable = true
+    local planned = examine(with "--confine")
+    assert.is_false(preflight.refused(planned))
+    assert.same({}, host.probed_with)
+    assert.matches("Landlock %(ABI 7%)", table.concat(preflight.texts(planned, "note"), "\n"))
+    host.confined_writable = true
+    assert.matches("can be written by this user", only_refusal(examine(with "--confine")))
+  end)
+
+  it("stays when confinement cannot be had, which is refused by itself", function()
+    host.no_landlock = true
+    assert.matches(
+      "'%-%-confine': writes cannot be confined here: switched off at boot",
+      only_refusal(examine(with "--confine"))
+    )
+    host.no_landlock = nil
+    assert.matches("no place without", only_refusal(examine(with("--writable", "/"))))
+  end)
+
+  it("says what an old kernel does not cover", function()
+    host.landlock_abi = 4
+    local notes = table.concat(preflight.texts(examine(with "--confine"), "note"), "\n")
+    assert.matches("ioctl on devices", notes)
+    host.landlock_abi = 5
+    notes = table.concat(preflight.texts(examine(with "--confine"), "note"), "\n")
+    assert.is_nil(notes:find "ioctl on devices")
   end)
 
   it("refuses what cannot be snapshotted", function()

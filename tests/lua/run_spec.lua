@@ -100,6 +100,24 @@ describe("a run", function()
     assert.is_true(host.spawned[1].closed)
   end)
 
+  -- proves: BOX-9
+  it("confines the application, and nothing else, to its home and what was named", function()
+    session.confine = { abi = 7, writable = { "/data" }, not_covered = {} }
+    add_check { exit_after_s = 1 }
+    assert.is_nil(execute().failure)
+    assert.same({ "/data", "/out/busy/run-01/home" }, host.spawned[1].spec.writable)
+    assert.is_nil(host.spawned[2].spec.writable)
+    assert.same({ "/data", "/out/busy/run-01/home" }, event("confined").writable)
+    assert.equal(7, event("confined").landlock_abi)
+    assert.same({ "/data" }, host.probed_with)
+  end)
+
+  it("is not told to be confined when it is not", function()
+    assert.is_nil(execute().failure)
+    assert.is_nil(host.spawned[1].spec.writable)
+    assert.is_nil(event "confined")
+  end)
+
   it(
     "starts the hook before warm-up, ends it before the check, and the check before quit",
     function()

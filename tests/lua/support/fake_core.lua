@@ -299,8 +299,19 @@ function M.new()
     differences = function(a, b)
       return a.state == b.state and {} or { "state" }
     end,
-    writable = function()
-      return { writable = host.launcher_writable or false, directory = "/usr/local/bin" }
+    writable = function(_, options)
+      local answer = host.launcher_writable or false
+      if options then
+        host.probed_with = options.confined_to
+        answer = host.confined_writable or false
+      end
+      return { writable = answer, directory = "/usr/local/bin" }
+    end,
+    confinement = function()
+      if host.no_landlock then
+        return failure("unsupported", "landlock", "switched off at boot", "EOPNOTSUPP")
+      end
+      return { abi = host.landlock_abi or 7 }
     end,
   }
   core.sandbox = {
