@@ -13,8 +13,11 @@ local report = require "pairperf.report"
 local report_build = require "pairperf.report_build"
 local report_compare = require "pairperf.report_compare"
 local session_options = require "pairperf.session_options"
+local terminal = require "pairperf.terminal"
 
 local M = {}
+
+local STDOUT <const> = 1
 
 local function known(value)
   return value ~= nil and value ~= json.null
@@ -188,6 +191,10 @@ local function joint_status(statuses)
   return exit_status.OK
 end
 
+local function painted(text)
+  return terminal.painted(text, STDOUT)
+end
+
 --- Prints the reports and gives their common status.
 ---@param directories string[]
 ---@param inputs table[] of load_all
@@ -198,7 +205,7 @@ function M.conclude(directories, inputs, reports, values)
   local statuses, pairs_of_variants = {}, {}
   local best = values["gate-hosts"] == "any" and combine.best_decisions(reports)
   for i, built in ipairs(reports) do
-    io.stdout:write(format.text(directories[i]), "\n", report.table(built), "\n")
+    io.stdout:write(format.text(directories[i]), "\n", painted(report.table(built)), "\n")
     local decisions = best or gate.decisions(built)
     statuses[i] = exit_status.decide(outcome_of(built, inputs[i], values, decisions))
     pairs_of_variants[#pairs_of_variants + 1] = built.mode ~= "single" and built or nil
@@ -208,7 +215,7 @@ function M.conclude(directories, inputs, reports, values)
     for i, input in ipairs(inputs) do
       machines[i] = noise_floor.machine(input.probes)
     end
-    io.stdout:write(combine.text(directories, reports, machines, values["gate-hosts"]))
+    io.stdout:write(painted(combine.text(directories, reports, machines, values["gate-hosts"])))
   end
   return joint_status(statuses)
 end

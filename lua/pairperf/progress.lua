@@ -2,12 +2,15 @@
 --- What a person or a program sees while a session runs: a line that rewrites itself on a
 --- terminal, plain lines elsewhere, JSON lines, or nothing. A failed write never fails a run.
 local core = require "pairperf.core"
+local format = require "pairperf.format"
 local plan = require "pairperf.plan"
 local report_table = require "pairperf.report_table"
+local terminal = require "pairperf.terminal"
 local units = require "pairperf.units"
 
 local M = {}
 
+local STDOUT <const>, STDERR <const> = 1, 2
 local REFRESH_NS <const> = 500000000
 
 ---@class pairperf.Progress
@@ -21,7 +24,7 @@ local function mode_of(values)
   elseif values.quiet then
     return "quiet"
   end
-  return core.process.is_terminal(2) and "terminal" or "plain"
+  return core.process.is_terminal(STDERR) and "terminal" or "plain"
 end
 
 ---@param draft pairperf.Draft
@@ -203,13 +206,15 @@ function Progress:closing(session, status, report)
     say(self, "remaining runs skipped: " .. session.stopped)
   end
   if report then
-    io.stdout:write(report_table.render(report), "\n")
+    io.stdout:write(terminal.painted(report_table.render(report), STDOUT), "\n")
     io.stdout:flush()
   end
-  local words = "%d of %d runs successful; %s: %s; exit status %d"
-  local what = report and "report" or "no report, evidence"
-  local where = session.output .. (report and "/report.md" or "")
-  say(self, words:format(self.total - without, self.total, what, where, status))
+  local words = "%d of %d runs successful; exit status %d"
+  say(self, words:format(self.total - without, self.total, status))
+  for _, name in ipairs(report and { "report.md", "report.html" } or {}) do
+    say(self, "  " .. format.text(session.output) .. "/" .. name)
+  end
+  say(self, (report and "  evidence: " or "  no report; evidence: ") .. format.text(session.output))
 end
 
 return M

@@ -16,6 +16,8 @@ point "  and says so" said "^Gate cpu_percent:+5%, scenario overview: inconclusi
 gated=$out
 pair app app allowed --repetitions 1 --fail-on cpu_percent:+5% --allow-inconclusive
 point "  0 with --allow-inconclusive" status_is 0
+point "  its last lines name the report" said "^  $out/report.md$"
+point "  and the page" said "^  $out/report.html$"
 point "  its evidence holds to its schemas" evidence_parses
 allowed=$out
 
@@ -36,6 +38,9 @@ point "  of a limit" said "^Gate rss_max_bytes:<=1TiB, scenario overview: inconc
 look compare "$gated" "$allowed"
 point "compare of several sessions pools nothing" said "^2 sessions combined"
 point "  and has the worst status" status_is 4
+plain() { ! grep -q "$(printf '\033')" "$scratch/output"; }
+look compare "$allowed" --allow-inconclusive
+point "what goes to a file has no colour" plain
 look compare "$scratch/none"
 point "compare of no session is refused" status_is 2
 look export csv "$gated" --to "$scratch/runs.csv"
