@@ -3,6 +3,7 @@
 local caveats = require "pairperf.caveats"
 local exit_status = require "pairperf.exit_status"
 local options = require "pairperf.options"
+local report_commands = require "pairperf.report_commands"
 local script = require "pairperf.script"
 
 local M = {}
@@ -68,24 +69,94 @@ function M.session(suite, entries)
   }) .. "\n" .. epilog()
 end
 
-M.USAGE = {
-  "pairperf-lua SCRIPT [options]",
-  "pairperf-lua SCRIPT --help",
-  "pairperf-lua compare DIR... | report DIR... | recover DIR | verify DIR... | metrics",
-  "pairperf-lua export csv|openmetrics|perfetto DIR [--to FILE]",
-  "pairperf-lua --list | --version | --help",
-  "pairperf-lua --run-hook FILE [NAME] [-- ARG...]",
-}
+local function usage_lines()
+  local lines =
+    { "pairperf-lua [--lua-path DIR]... SCRIPT [options]", "pairperf-lua SCRIPT --help" }
+  for _, command in ipairs(report_commands.list()) do
+    lines[#lines + 1] = command.usage
+  end
+  lines[#lines + 1] = "pairperf-lua --list | --version | --help"
+  lines[#lines + 1] = "pairperf-lua --run-hook FILE [NAME] [-- ARG...]"
+  return lines
+end
+
+M.USAGE = usage_lines()
 
 M.SUMMARY = "Profiles two variants of an application under a scenario and compares them. SCRIPT is "
   .. "a built-in name or a file (with / or .lua in its name). Nothing is started by --help, "
   .. "--list, --version or --dry-run, and no A/B session starts an application without "
-  .. "--authorize-launch."
+  .. "--authorize-launch. SCRIPT --help has the options of a session, COMMAND --help those of a "
+  .. "command."
 
-M.EXAMPLE = [[
-Look first, then measure; the report is DIR/report.md:
-  pairperf-lua overview --baseline OLD --candidate NEW --output DIR --dry-run
-  pairperf-lua overview --baseline OLD --candidate NEW --output DIR --authorize-launch]]
+--- What stands where a script would, or before it: {words, text}.
+M.FIRST_WORDS = {
+  {
+    "--lua-path DIR",
+    "Before the script, repeatable: scripts and Lua hooks may require the modules of DIR.",
+  },
+  { "--list", "Lists the built-in scripts." },
+  { "--version", "Prints version and build." },
+  { "--run-hook FILE [NAME]", "Runs a Lua hook as a session would; what follows -- is for it." },
+}
+
+--- {what for, command lines}
+M.EXAMPLES = {
+  {
+    "Look first, then measure; the report is DIR/report.md, with charts DIR/report.html",
+    "pairperf-lua overview --baseline OLD --candidate NEW --output DIR --dry-run",
+    "pairperf-lua overview --baseline OLD --candidate NEW --output DIR --authorize-launch",
+  },
+  {
+    "A pull request: short, fails on a regression that even few runs show",
+    "pairperf-lua overview --baseline OLD --candidate NEW --quick --screen cpu_percent:+5% "
+      .. "--authorize-launch",
+  },
+  {
+    "A release: a gate passes only on evidence that the budget is kept",
+    "pairperf-lua overview --baseline OLD --candidate NEW --fail-on rss_max_bytes:+20MiB "
+      .. "--authorize-launch",
+  },
+}
+
+local function command_texts()
+  local parts = {}
+  for _, command in ipairs(report_commands.list()) do
+    parts[#parts + 1] = "  " .. command.name .. "\n" .. wrap(command.summary, "      ")
+  end
+  return table.concat(parts, "\n")
+end
+
+local function first_word_texts()
+  local parts = {}
+  for i, one in ipairs(M.FIRST_WORDS) do
+    parts[i] = "  " .. one[1] .. "\n" .. wrap(one[2], "      ")
+  end
+  return table.concat(parts, "\n")
+end
+
+local function example_texts()
+  local parts = {}
+  for _, example in ipairs(M.EXAMPLES) do
+    parts[#parts + 1] = example[1] .. ":"
+    for i = 2, #example do
+      parts[#parts + 1] = "  " .. example[i]
+    end
+  end
+  return table.concat(parts, "\n")
+end
+
+local COMMAND_NAMES = {}
+for _, command in ipairs(report_commands.list()) do
+  COMMAND_NAMES[command.name] = true
+end
+
+local function scenario_names()
+  local names = {}
+  for _, name in ipairs(script.builtins()) do
+    names[#names + 1] = not COMMAND_NAMES[name] and name or nil
+  end
+  return table.concat(names, ", ")
+end
 
 --- --help without a script.
 ---@return string
@@ -95,9 +166,15 @@ function M.general()
     "",
     wrap(M.SUMMARY, ""),
     "",
-    "Built-in scripts: " .. table.concat(script.builtins(), ", ") .. ".",
+    "Built-in scenarios: " .. scenario_names() .. ".",
     "",
-    M.EXAMPLE,
+    example_texts(),
+    "",
+    "Commands for finished sessions, which start nothing:",
+    command_texts(),
+    "",
+    "Words in the place of a script, or before it:",
+    first_word_texts(),
     "",
     epilog(),
   }, "\n")

@@ -67,8 +67,8 @@ local COMMANDS = {
     run = compare_command.run,
     entries = compare_command.entries(),
     usage = "Usage: pairperf-lua compare DIR... [options]",
-    summary = "Compares the variants of finished sessions again, with gates and primary metrics "
-      .. "of your choice. Writes nothing. "
+    summary = "Compares the variants of finished sessions again, with gates, screens, primary "
+      .. "metrics and noise floor of your choice. Writes nothing. "
       .. combine.RULE,
   },
   report = {
@@ -78,8 +78,8 @@ local COMMANDS = {
       ["allow-failed"] = true,
       ["allow-inconclusive"] = true,
     },
-    usage = "Usage: pairperf-lua report DIR...",
-    summary = "Builds summaries and reports of sessions again from their raw evidence.",
+    usage = "Usage: pairperf-lua report DIR... [options]",
+    summary = "Builds summaries and reports of finished sessions again from their raw evidence.",
   },
   export = {
     run = export.run,
@@ -95,7 +95,7 @@ local COMMANDS = {
     entries = compare_command.entries_of { help = true },
     usage = "Usage: pairperf-lua recover DIR",
     summary = "Completes a session whose harness died: its unfinished run failed at the step "
-      .. "interrupted, later ones were skipped, finished ones stay as they are. Status 0: the "
+      .. "'interrupted', later ones were skipped, finished ones stay as they are. Status 0: the "
       .. "report is complete; 1: it cannot be; 2: no session, or it has not ended yet.",
   },
   verify = {
@@ -126,6 +126,24 @@ local function parse(command, entries, args)
     return fail(command.lacking or "name the output directory of a session")
   end
   return command.run(operands, parsed.values)
+end
+
+local ORDER <const> = { "compare", "report", "export", "verify", "recover", "metrics" }
+
+--- The commands as --help and the manual page show them.
+---@return {name: string, usage: string, summary: string, entries: table[]}[]
+function M.list()
+  local list = {}
+  for i, name in ipairs(ORDER) do
+    local command = COMMANDS[name]
+    list[i] = {
+      name = name,
+      usage = command.usage:gsub("^Usage: ", ""),
+      summary = command.summary,
+      entries = command.entries,
+    }
+  end
+  return list
 end
 
 --- Runs one of the commands.

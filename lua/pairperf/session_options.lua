@@ -162,7 +162,7 @@ group("Schedule", {
     value = "ORDER",
     choices = { "alternate", "abba" },
     default = "alternate",
-    help = "abba mirrors every second pair",
+    help = "order of the variants; abba mirrors every second pair",
   },
   {
     name = "keep-going",

@@ -159,6 +159,7 @@ point "--list names the built-in scenarios" test "$(grep -c '^inference\|^overvi
 "$lua" --version >"$scratch/output"
 point "--version tells version and build" said "^pairperf [0-9]"
 "$lua" --help >"$scratch/output"
+point "--help names --lua-path" said "^Usage: pairperf-lua \[--lua-path DIR\]"
 point "--help tells the exit statuses" said "70  an error inside the harness or a script"
 point "  and the conditions of use" said "idle machine"
 LUA_INIT='error("read")' LUA_PATH=/nowhere "$lua" --list >"$scratch/output" 2>&1
