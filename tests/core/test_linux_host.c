@@ -291,7 +291,7 @@ static void children_come_in_pieces_and_in_any_number(void **state) {
     for (int i = 1; i <= 2000; i++)
         file->size += (size_t)snprintf(file->bytes + file->size, sizeof file->bytes - file->size,
                                        "%d ", 100000 + i);
-    file->step = 999;
+    file->step = 4090; /* a page, as far as whole numbers fit */
     pp_pid_list list = { 0 };
     assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
     assert_int_equal(list.count, 2002);

@@ -123,6 +123,68 @@ static void counters_go_with_the_look_before_them_once_and_never_with_one_before
     assert_known(used(id, false).child_cpu_ns, 600000000);
 }
 
+static int32_t group_seen(pp_proc_id id) {
+    pp_proc_info info;
+    assert_int_equal(os.inspect(os.ctx, id, &info, &error), PP_OK);
+    return info.pgid;
+}
+
+/* A stat that only another process can have changed: this one has not run. */
+static void moved_in_sleep(script_proc *proc, const char *stat) {
+    script_of(proc, "stat", stat);
+    proc->cpu_ns--;
+}
+
+/* proves: TRK-2, TRK-8 */
+static void a_sleeper_is_looked_at_again_when_its_parent_ran_or_ended(void **state) {
+    (void)state;
+    script_proc *parent = script_process(PID + 1, 1, 34), *proc = script_process(PID, 1, 33);
+    script_of(proc, "stat",
+              "90000007 (app) S 90000008 7 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
+    pp_proc_id id = identified(PID), above = identified(PID + 1);
+    assert_int_equal(group_seen(id), 7);
+    (void)used(id, false);
+    (void)used(above, false);
+
+    moved_in_sleep(proc, "90000007 (app) S 90000008 8 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
+    assert_int_equal(group_seen(above), PID + 1);
+    assert_int_equal(group_seen(id), 7); /* nobody could have changed it, so nobody looked */
+    (void)used(id, false);
+    (void)used(above, false);
+    parent->cpu_ns++;
+    (void)group_seen(above);
+    assert_int_equal(group_seen(id), 8); /* a parent may do that */
+    (void)used(id, false);
+
+    moved_in_sleep(proc, "90000007 (app) S 1 9 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
+    parent->gone = true;
+    pp_proc_info info;
+    assert_int_equal(os.inspect(os.ctx, above, &info, &error), PP_E_VANISHED);
+    assert_int_equal(group_seen(id), 9);
+}
+
+/* proves: TRK-1, TRK-8 */
+static void a_second_look_proves_who_it_is_and_a_clock_at_zero_proves_nothing(void **state) {
+    (void)state;
+    (void)script_process(PID + 1, 1, 34);
+    script_proc *proc = script_process(PID, 1, 33);
+    script_of(proc, "stat",
+              "90000007 (app) S 90000008 7 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
+    pp_proc_id above = identified(PID + 1), id = identified(PID);
+    assert_int_equal(group_seen(id), 7);
+    moved_in_sleep(proc, "90000007 (app) S 90000008 8 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
+    assert_int_equal(group_seen(id), 8); /* it was not counted between the two */
+
+    proc->cpu_ns = 0;
+    (void)group_seen(above);
+    (void)group_seen(id);
+    (void)used(id, false);
+    script_of(proc, "stat",
+              "90000007 (app) S 90000008 9 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
+    proc->cpu_ns = 0;
+    assert_int_equal(group_seen(id), 9);
+}
+
 /* proves: TRK-1 */
 static void a_reaped_process_has_vanished(void **state) {
     (void)state;
@@ -402,6 +464,8 @@ int main(void) {
         T(a_process_is_described_from_its_own_files),
         T(counters_are_in_ns_and_bytes),
         T(counters_go_with_the_look_before_them_once_and_never_with_one_before_the_end),
+        T(a_sleeper_is_looked_at_again_when_its_parent_ran_or_ended),
+        T(a_second_look_proves_who_it_is_and_a_clock_at_zero_proves_nothing),
         T(a_reaped_process_has_vanished),
         T(a_reused_number_is_stale_and_the_newcomer_is_somebody_else),
         T(identify_notices_a_number_that_was_reused_between_two_calls),

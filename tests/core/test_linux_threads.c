@@ -255,6 +255,27 @@ static void reopen_with_many_descriptors(void) {
     open_host();
 }
 
+/* proves: SMP-2 */
+static void the_resident_size_goes_with_a_held_status_and_else_with_statm(void **state) {
+    (void)state;
+    reopen_with_many_descriptors();
+    script_proc *proc = script_process(PID, 1, 33);
+    const int32_t one[] = { PID };
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    has_threads(proc, one, 1);
+    pp_proc_id id = identified(PID);
+    for (int looks = 0; looks < 4; looks++) { /* opened by number, twice; then held */
+        thread(proc, PID, 10 + looks, 1);
+        script_of(proc, "task/90000007/status",
+                  "VmRSS:\t5 kB\nSigIgn:\t0\nvoluntary_ctxt_switches:\t1\n"
+                  "nonvoluntary_ctxt_switches:\t1\n");
+        assert_known(used(id, true).rss_bytes, looks < 2 ? 7 * page : 5 * 1024);
+    }
+    proc->gone = true; /* its files may answer no more */
+    pp_usage usage;
+    assert_int_equal(os.usage(os.ctx, id, true, &usage, &error), PP_E_VANISHED);
+}
+
 static void kept_descriptors_are_not_opened_again(void **state) {
     (void)state;
     reopen_with_many_descriptors();
@@ -338,6 +359,7 @@ static void ignoring_sigchld_is_seen_at_birth_and_with_the_switches(void **state
 int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(name, open_scripted, close_scripted)
     const struct CMUnitTest tests[] = {
+        T(the_resident_size_goes_with_a_held_status_and_else_with_statm),
         T(switches_of_ended_threads_stay_in_the_sum),
         T(cpu_that_no_living_thread_used_makes_switches_a_lower_bound),
         T(what_has_not_run_is_not_read_again_and_what_has_run_is),

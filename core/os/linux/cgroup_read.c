@@ -100,10 +100,7 @@ pp_status pp__linux_leaf_list(void *ctx, pp_pid_list *ret_pids, pp_error *reterr
     char *bytes = NULL;
     size_t size = 0;
     pp_error error = { 0 };
-    int result = host->sys->rewind(fd);
-    status = result < 0
-                 ? pp__linux_fail(&error, result, "lseek", host->leaf.dir)
-                 : pp__linux_read_growing(host->sys, fd, host->leaf.dir, &bytes, &size, &error);
+    status = pp__linux_read_list(host->sys, fd, host->leaf.dir, &bytes, &size, &error);
     if (status == PP_OK)
         status = pp__linux_decode_procs(bytes, size, &list, &error);
     free(bytes);

@@ -235,6 +235,7 @@ pp_status pp__linux_decode_status(const char *bytes, size_t size, pp_linux_statu
         { "voluntary_ctxt_switches:", UNIT_NONE, &decoded.voluntary_switches },
         { "nonvoluntary_ctxt_switches:", UNIT_NONE, &decoded.involuntary_switches },
         { "VmPTE:", UNIT_KIB, &decoded.page_table_bytes },
+        { "VmRSS:", UNIT_KIB, &decoded.rss_bytes },
     };
     pp_status status = take_keys(bytes, size, keys, sizeof keys / sizeof *keys, reterr);
     if (status != PP_OK)

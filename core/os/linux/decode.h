@@ -58,6 +58,7 @@ typedef struct pp_linux_status {
     bool sigchld_ignored;
     pp_reading voluntary_switches, involuntary_switches;
     pp_reading page_table_bytes; /* VmPTE; absent without an address space */
+    pp_reading rss_bytes;        /* VmRSS; likewise */
 } pp_linux_status;
 
 pp_status pp__linux_decode_status(const char *bytes, size_t size, pp_linux_status *ret_status,

@@ -11,8 +11,9 @@
 
 enum {
     DIRECTORY_BYTES = 32 * 1024,
-    MAX_DIRECTORY_READS = 4096, /* 4 million entries; the kernel allows as many pids */
-    GROWING_BYTES = 4096,
+    MAX_DIRECTORY_READS = 4096,           /* 4 million entries; the kernel allows as many pids */
+    GROWING_BYTES = 4096,                 /* no more than a page: what the kernel gives at once */
+    NUMBER_MAX = 16,                      /* one pid and what separates it from the next */
     MAX_GROWING_BYTES = 64 * 1024 * 1024, /* more than all pids the kernel can number */
 };
 
@@ -56,8 +57,9 @@ pp_status pp__linux_read_path(const pp_linux_sys *sys, const char *path, char *b
     return status;
 }
 
-pp_status pp__linux_read_growing(const pp_linux_sys *sys, int fd, const char *path,
-                                 char **ret_bytes, size_t *ret_size, pp_error *reterr) {
+/* record_max: see pp__linux_read_list; 0: read until there is no more. */
+static pp_status read_whole(const pp_linux_sys *sys, int fd, const char *path, size_t record_max,
+                            char **ret_bytes, size_t *ret_size, pp_error *reterr) {
     char *bytes = NULL;
     size_t size = 0;
     for (size_t capacity = GROWING_BYTES; capacity <= MAX_GROWING_BYTES; capacity *= 2) {
@@ -68,16 +70,20 @@ pp_status pp__linux_read_growing(const pp_linux_sys *sys, int fd, const char *pa
         }
         bytes = larger;
         ssize_t got = 1;
-        while (size < capacity && got > 0) {
-            got = sys->pread(fd, bytes + size, capacity - size, (off_t)size);
+        bool left_off = false;
+        while (size < capacity && got > 0 && !left_off) {
+            size_t room = capacity - size;
+            got = sys->pread(fd, bytes + size, room, (off_t)size);
             if (got > 0)
                 size += (size_t)got;
+            left_off = got > 0 && record_max > 0 && (size_t)got + record_max <= room &&
+                       (size_t)got + record_max <= GROWING_BYTES;
         }
         if (got < 0) {
             free(bytes);
             return pp__linux_fail(reterr, got, "read", path);
         }
-        if (got == 0) {
+        if (got == 0 || left_off) {
             *ret_bytes = bytes;
             *ret_size = size;
             return PP_OK;
@@ -85,6 +91,16 @@ pp_status pp__linux_read_growing(const pp_linux_sys *sys, int fd, const char *pa
     }
     free(bytes);
     return pp_fail(reterr, PP_E_ENUMERATION, 0, "read", "%s: no end", path);
+}
+
+pp_status pp__linux_read_growing(const pp_linux_sys *sys, int fd, const char *path,
+                                 char **ret_bytes, size_t *ret_size, pp_error *reterr) {
+    return read_whole(sys, fd, path, 0, ret_bytes, ret_size, reterr);
+}
+
+pp_status pp__linux_read_list(const pp_linux_sys *sys, int fd, const char *path, char **ret_bytes,
+                              size_t *ret_size, pp_error *reterr) {
+    return read_whole(sys, fd, path, NUMBER_MAX, ret_bytes, ret_size, reterr);
 }
 
 pp_status pp__linux_list_numbers(const pp_linux_sys *sys, int dir_fd, const char *path,

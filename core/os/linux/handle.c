@@ -105,7 +105,13 @@ static pp_status open_failed(const pp_linux_host *host, const pp_linux_handle *h
     return pp__linux_fail(reterr, result, "open", name);
 }
 
-static pp_status read_stat(const pp_linux_host *host, pp_linux_handle *handle, pp_reading cpu,
+static void note_parent(pp_linux_host *host, pp_linux_handle *handle) {
+    const pp_linux_handle *parent = pp__linux_handle_held(host, handle->stat.ppid);
+    handle->parent = parent != NULL ? parent->id : (pp_proc_id){ 0 };
+    handle->parent_cpu = parent != NULL ? parent->stat_cpu : pp_missing(PP_OK);
+}
+
+static pp_status read_stat(pp_linux_host *host, pp_linux_handle *handle, pp_reading cpu,
                            pp_error *reterr) {
     char bytes[PP_LINUX_FILE_MAX];
     size_t size;
@@ -120,7 +126,21 @@ static pp_status read_stat(const pp_linux_host *host, pp_linux_handle *handle, p
         return pp_fail(reterr, PP_E_VANISHED, 0, "stat", "%d is being released", stat.pid);
     handle->stat = stat;
     handle->stat_cpu = cpu;
+    note_parent(host, handle);
     return PP_OK;
+}
+
+/* State, threads and waited-for children change when the process runs; its parent's number when
+ * that one ends; its group also when its parent runs, before it executes a program. We are a parent
+ * that does none of this. A clock at 0 is that of anybody who was just born. */
+bool pp__linux_handle_stands(pp_linux_host *host, const pp_linux_handle *handle, pp_reading cpu) {
+    if (!pp__linux_stood_still(handle->stat_cpu, cpu) || cpu.value == 0)
+        return false;
+    if (handle->stat.ppid == host->own_pid)
+        return true;
+    const pp_linux_handle *parent = pp__linux_handle_held(host, handle->stat.ppid);
+    return parent != NULL && pp_proc_id_equal(parent->id, handle->parent) &&
+           pp__linux_stood_still(handle->parent_cpu, parent->stat_cpu);
 }
 
 pp_status pp__linux_handle_gone(pp_linux_host *host, int32_t pid, pp_error *reterr) {

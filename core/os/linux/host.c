@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -102,6 +103,7 @@ static void tear_down(pp_linux_host *host) {
     pp__linux_close(sys, &host->leader_pidfd);
     pp__linux_close(sys, &host->proc_fd);
     pp__linux_close(sys, &host->self_io_fd);
+    pp__linux_close(sys, &host->own_children_fd);
     pp__linux_close(sys, &host->timer_fd);
     pp__linux_close(sys, &host->signal_fd);
     pp__linux_close(sys, &host->epoll_fd);
@@ -200,7 +202,8 @@ pp_status pp_linux_host_open(const pp_linux_sys *sys, const pp_host_options *opt
         return pp_fail(reterr, PP_E_NOMEM, 0, "host", "no memory");
     host->sys = sys ? sys : &pp_linux_sys_real;
     host->options = *options;
-    host->proc_fd = host->self_io_fd = host->leader_pidfd = -1;
+    host->own_pid = (int32_t)getpid();
+    host->proc_fd = host->self_io_fd = host->own_children_fd = host->leader_pidfd = -1;
     host->epoll_fd = host->signal_fd = host->timer_fd = -1;
     pp__linux_leaf_init(&host->leaf);
     for (size_t i = 0; i < 2; i++)
@@ -223,7 +226,17 @@ void pp_linux_host_close(pp_os *os) {
     tear_down(host);
 }
 
+/* Frames come and go by the kilobyte. Giving their pages back and taking new ones costs more than
+ * filling them; a backlog of many frames is given back all the same. */
+static void keep_freed_memory(void) {
+#ifdef M_TRIM_THRESHOLD
+    (void)mallopt(M_TRIM_THRESHOLD, 1 << 20);
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 pp_status pp_host_open(const pp_host_options *options, pp_os *ret_os, pp_error *reterr) {
+    keep_freed_memory();
     return pp_linux_host_open(NULL, options, ret_os, reterr);
 }
 

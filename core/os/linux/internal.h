@@ -25,9 +25,9 @@ typedef struct pp_linux_thread {
     int32_t tid;
     bool seen;         /* in the current listing */
     bool counted;      /* its switches were read */
+    bool has_children; /* had some when they were read last */
     pp_reading cpu_ns; /* its time on a CPU before that */
     uint64_t voluntary, involuntary;
-    bool has_children; /* had some when they were read last */
     int status_fd, children_fd, schedstat_fd;
 } pp_linux_thread;
 
@@ -38,6 +38,7 @@ typedef struct pp_linux_threads {
     pp_reading listed_cpu;   /* the process's clock before the listing, see pp__linux_stood_still */
     pp_reading counted_cpu;  /* the same before all switches were read */
     pp_reading children_cpu; /* the same before the children of all threads were read */
+    bool had_children;       /* any of them, then */
     uint64_t voluntary, involuntary;             /* sums as of then */
     uint64_t ended_voluntary, ended_involuntary; /* of threads that are gone */
     bool some_ended; /* what they did after their last reading is missing */
@@ -50,12 +51,17 @@ typedef struct pp_linux_handle {
     int pidfd;
     int stat_fd;
     int statm_fd;
-    int io_fd;           /* -1: not readable so far */
-    pp_linux_stat stat;  /* as last read */
-    pp_reading stat_cpu; /* the process's clock before that */
+    int io_fd;             /* -1: not readable so far */
+    pp_linux_stat stat;    /* as last read */
+    pp_reading stat_cpu;   /* the process's clock before that */
+    pp_proc_id parent;     /* whose handle was held when stat was read; all 0: nobody's */
+    pp_reading parent_cpu; /* as that one's stat_cpu was */
+    int64_t looked_ns;     /* when stat_cpu was last seen on the clock */
     /* Read by identify or inspect just now: the counters and the children that are asked for next
      * go with that look, each once, so one pass reads stat once. */
     bool fresh_for_usage, fresh_for_children;
+    bool counted_since;    /* they were, so that the next look need not prove anything */
+    pp_reading status_rss; /* of the held status, where that was the last thing read; or missing */
     pp_linux_io io;
     pp_reading io_cpu;
     bool sigchld_ignored;
@@ -156,6 +162,9 @@ typedef struct pp_linux_host {
     int kept_fd_max; /* descriptors that only save time are kept below this number */
     int proc_fd;     /* /proc, for scans */
     int self_io_fd;  /* -1 where unsupported */
+    int32_t own_pid;
+    int own_children_fd; /* of the thread that starts the leader and gets the orphans; -1: not held
+                          */
 
     int epoll_fd, signal_fd, timer_fd;
     int64_t armed_ns; /* what timer_fd is set to */
@@ -203,6 +212,10 @@ pp_status pp__linux_read_growing(const pp_linux_sys *sys, int fd, const char *pa
                                  char **ret_bytes, size_t *ret_size, pp_error *reterr);
 /* The status and error of a failed call on one process; result is the negative errno. */
 pp_status pp__linux_fail(pp_error *reterr, ssize_t result, const char *op, const char *path);
+/* The same for a list of pids. The kernel fills a read of such a file with as many of them as fit,
+ * so one that left room for another was the last. */
+pp_status pp__linux_read_list(const pp_linux_sys *sys, int fd, const char *path, char **ret_bytes,
+                              size_t *ret_size, pp_error *reterr);
 /* Appends the numbers in a directory: pids or thread ids. A failed read is PP_E_ENUMERATION. */
 pp_status pp__linux_list_numbers(const pp_linux_sys *sys, int dir_fd, const char *path,
                                  pp_pid_list *list, pp_error *reterr);
@@ -228,6 +241,8 @@ pp_status pp__linux_handle_find(pp_linux_host *host, pp_proc_id id, pp_linux_han
  * A process that is gone loses its handle (VANISHED or STALE). */
 pp_status pp__linux_handle_stat(pp_linux_host *host, pp_linux_handle *handle, pp_reading cpu,
                                 pp_error *reterr);
+/* True: what stat shows can be no other than it was when it was read, see the definition. */
+bool pp__linux_handle_stands(pp_linux_host *host, const pp_linux_handle *handle, pp_reading cpu);
 /* PP_OK: still the same, unreaped process, so numbers read since the handle was found are its. */
 pp_status pp__linux_handle_validate(pp_linux_host *host, pp_linux_handle *handle, pp_error *reterr);
 /* Held descriptors said ESRCH: drops the handle. VANISHED, or STALE if the number lives on. */

@@ -55,19 +55,16 @@ static pp_status open_children(pp_linux_host *host, int32_t pid, pp_linux_thread
 
 static pp_status add_children_of_thread(pp_linux_host *host, int32_t pid, pp_linux_thread *thread,
                                         pp_pid_list *list, pp_error *reterr) {
-    char one, *bytes = NULL;
+    char *bytes = NULL;
     size_t size = 0;
     pp_status status = open_children(host, pid, thread, reterr);
     if (status != PP_OK)
         return status;
-    thread->has_children = host->sys->pread(thread->children_fd, &one, sizeof one, 0) != 0;
-    if (thread->has_children) { /* or an error, which then comes again */
-        status = pp__linux_read_growing(host->sys, thread->children_fd, "children", &bytes, &size,
-                                        reterr);
-        if (status == PP_OK)
-            status = pp__linux_decode_children(bytes, size, list, reterr);
-        free(bytes);
-    }
+    status = pp__linux_read_list(host->sys, thread->children_fd, "children", &bytes, &size, reterr);
+    thread->has_children = size > 0;
+    if (status == PP_OK)
+        status = pp__linux_decode_children(bytes, size, list, reterr);
+    free(bytes);
     if (pp__linux_has(host, PP_LINUX_FACT_THREAD_TIMES)) /* some_thread_ended */
         pp__linux_keep(host, &thread->children_fd);
     else
@@ -86,8 +83,15 @@ static bool some_thread_ended(pp_linux_host *host, const pp_linux_handle *handle
     return false;
 }
 
-/* A process that has not run since got no child but one that it adopted, and the kernel gives those
- * to the first living thread. Which one that is can only be told while it is the main thread. */
+/* A process that has not run since got no child but one that it adopted, and that came from a child
+ * it had. */
+static bool has_still_none(const pp_linux_handle *handle, pp_reading cpu) {
+    const pp_linux_threads *threads = &handle->threads;
+    return pp__linux_stood_still(threads->children_cpu, cpu) && !threads->had_children;
+}
+
+/* The kernel gives those that it adopts to the first living thread. Which one that is can only be
+ * told while it is the main thread. */
 static bool may_skip(const pp_linux_handle *handle, const pp_linux_thread *thread, pp_reading cpu) {
     return pp__linux_stood_still(handle->threads.children_cpu, cpu) && handle->stat.state != 'Z' &&
            thread->tid != handle->id.pid && !thread->has_children;
@@ -101,6 +105,9 @@ static pp_status add_children(pp_linux_host *host, pp_linux_handle *handle, pp_p
     pp_reading cpu =
         handle->fresh_for_children ? handle->stat_cpu : pp__linux_process_clock(host, pid);
     handle->fresh_for_children = false;
+    if (has_still_none(handle, cpu))
+        return PP_OK;
+    size_t before = list->count;
     bool still = pp__linux_stood_still(threads->children_cpu, cpu);
     pp_status status = pp__linux_threads_list(host, handle, cpu, reterr);
     bool listed = status == PP_OK;
@@ -114,6 +121,7 @@ static pp_status add_children(pp_linux_host *host, pp_linux_handle *handle, pp_p
         some_thread_ended(host, handle))
         status = PP_E_AGAIN;
     threads->children_cpu = status == PP_OK ? cpu : pp_missing(status);
+    threads->had_children = list->count > before;
     if (status != PP_OK)
         threads->listed_cpu = pp_missing(status);
     return status;
@@ -179,7 +187,7 @@ static pp_status list_of(pp_linux_host *host, pp_linux_handle *handle, pp_pid_li
 pp_status pp__linux_list_children(void *ctx, int32_t pid, pp_pid_list *ret_pids, pp_error *reterr) {
     pp_linux_host *host = ctx;
     pp_linux_handle *handle = pp__linux_handle_held(host, pid);
-    bool held = handle != NULL || pid == (int32_t)getpid();
+    bool held = handle != NULL || pid == host->own_pid;
     pp_pid_list list = { 0 };
     pp_error error = { 0 };
     pp_status status = handle != NULL ? PP_OK : pp__linux_handle_get(host, pid, &handle, &error);
@@ -193,8 +201,38 @@ pp_status pp__linux_list_children(void *ctx, int32_t pid, pp_pid_list *ret_pids,
     return deliver(&list, status, ret_pids);
 }
 
+/* Only the main thread starts children, and it gets the orphans, being the first and never ended.
+ */
+static pp_status list_of_main_thread(pp_linux_host *host, pp_pid_list *list, pp_error *reterr) {
+    char path[PP_LINUX_PATH_MAX], *bytes = NULL;
+    size_t size = 0;
+    int *fd = &host->own_children_fd;
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", host->own_pid);
+    if (*fd < 0)
+        *fd = host->sys->open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (*fd < 0)
+        return pp__linux_fail(reterr, *fd, "open", path);
+    pp_status status = pp__linux_read_list(host->sys, *fd, path, &bytes, &size, reterr);
+    if (status == PP_OK)
+        status = pp__linux_decode_children(bytes, size, list, reterr);
+    free(bytes);
+    return status;
+}
+
 pp_status pp__linux_list_own_children(void *ctx, pp_pid_list *ret_pids, pp_error *reterr) {
-    pp_status status = pp__linux_list_children(ctx, (int32_t)getpid(), ret_pids, reterr);
+    pp_linux_host *host = ctx;
+    pp_status status;
+    if (pp__linux_has(host, PP_LINUX_FACT_CHILDREN) &&
+        (host->own_children_fd >= 0 || gettid() == host->own_pid)) {
+        pp_pid_list list = { 0 };
+        pp_error error = { 0 };
+        status = list_of_main_thread(host, &list, &error);
+        if (status != PP_OK)
+            status = not_whole(status, &error, reterr);
+        status = deliver(&list, status, ret_pids);
+    } else {
+        status = pp__linux_list_children(host, host->own_pid, ret_pids, reterr);
+    }
     if (status != PP_E_VANISHED) /* we are not gone: /proc is not ours */
         return status;
     if (reterr != NULL)

@@ -37,7 +37,8 @@ pp_status pp_host_net_open(const char *leaf, pp_os *ret_os, pp_error *reterr) {
     if (access("/proc/thread-self/children", R_OK) != 0)
         host->facts[PP_LINUX_FACT_CHILDREN].state = PP_E_UNSUPPORTED;
     host->facts[PP_LINUX_FACT_IO].state = PP_E_UNSUPPORTED; /* not asked for */
-    host->self_io_fd = host->leader_pidfd = -1;
+    host->own_pid = (int32_t)getpid();
+    host->self_io_fd = host->own_children_fd = host->leader_pidfd = -1;
     pp__linux_leaf_init(&host->leaf);
     host->proc_fd = host->sys->open_at(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (host->proc_fd < 0) {
@@ -71,6 +72,7 @@ pp_status pp_host_net_close(pp_os *os, pp_error *reterr) {
     pp_status status = pp__linux_leaf_close(host, reterr);
     pp__linux_handles_done(host);
     pp__linux_close(host->sys, &host->proc_fd);
+    pp__linux_close(host->sys, &host->own_children_fd);
     free(host);
     *os = (pp_os){ 0 };
     return status;

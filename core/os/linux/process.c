@@ -12,6 +12,8 @@
 
 #include "pairperf/counters.h"
 
+#define LOOK_STANDS_NS 1000000
+
 pp_reading pp__linux_process_clock(const pp_linux_host *host, int32_t pid) {
     struct timespec time;
     int result = host->sys->clock((clockid_t)(~(uint32_t)pid << 3 | 2U), &time);
@@ -111,6 +113,7 @@ static pp_status describe(pp_linux_host *host, pp_linux_handle *handle, pp_proc_
     };
     memcpy(ret_info->exe, handle->exe, sizeof ret_info->exe);
     handle->fresh_for_usage = handle->fresh_for_children = true;
+    handle->counted_since = false;
     return PP_OK;
 }
 
@@ -118,7 +121,29 @@ pp_status pp__linux_identify(void *ctx, int32_t pid, pp_proc_info *ret_info, pp_
     pp_linux_host *host = ctx;
     pp_linux_handle *handle;
     pp_status status = pp__linux_handle_get(host, pid, &handle, reterr);
-    return status == PP_OK ? describe(host, handle, ret_info, reterr) : status;
+    if (status != PP_OK)
+        return status;
+    handle->looked_ns = 0; /* not known */
+    return describe(host, handle, ret_info, reterr);
+}
+
+static int64_t now_ns(const pp_linux_host *host) {
+    struct timespec now = { 0 };
+    (void)host->sys->clock(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * PP_LINUX_NS_PER_SECOND + now.tv_nsec;
+}
+
+/* One that has been counted since the last look, and stood still, is not read again: its clock is
+ * asked by its number, but the counters that are asked for next prove whose it was. */
+static pp_status look_again(pp_linux_host *host, pp_linux_handle *handle, pp_error *reterr) {
+    int64_t looked_ns = now_ns(host);
+    pp_reading cpu = pp__linux_process_clock(host, handle->id.pid);
+    pp_status status = PP_OK;
+    if (!handle->counted_since || !pp__linux_handle_stands(host, handle, cpu))
+        status = pp__linux_handle_stat(host, handle, cpu, reterr);
+    if (status == PP_OK)
+        handle->looked_ns = looked_ns;
+    return status;
 }
 
 pp_status pp__linux_inspect(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp_error *reterr) {
@@ -126,7 +151,7 @@ pp_status pp__linux_inspect(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp
     pp_linux_handle *handle;
     pp_status status = pp__linux_handle_find(host, id, &handle, reterr);
     if (status == PP_OK)
-        status = pp__linux_handle_stat(host, handle, pp__linux_process_clock(host, id.pid), reterr);
+        status = look_again(host, handle, reterr);
     return status == PP_OK ? describe(host, handle, ret_info, reterr) : status;
 }
 
@@ -243,6 +268,14 @@ static bool shares_memory(const pp_linux_host *host, pp_linux_handle *handle) {
     return order == 0;
 }
 
+/* The look just before is as good: the kernel's own figure may be a tick old. */
+static pp_reading current_cpu(const pp_linux_host *host, const pp_linux_handle *handle) {
+    if (handle->fresh_for_usage && handle->stat_cpu.known &&
+        now_ns(host) - handle->looked_ns <= LOOK_STANDS_NS)
+        return handle->stat_cpu;
+    return pp__linux_process_clock(host, handle->id.pid);
+}
+
 pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,
                           pp_error *reterr) {
     pp_linux_host *host = ctx;
@@ -250,12 +283,13 @@ pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage
     pp_status status = pp__linux_handle_find(host, id, &handle, reterr);
     if (status != PP_OK)
         return status;
-    pp_reading cpu = pp__linux_process_clock(host, id.pid);
+    pp_reading cpu = current_cpu(host, handle);
     if (!handle->fresh_for_usage)
         status = pp__linux_handle_stat(host, handle, cpu, reterr);
     if (status != PP_OK)
         return status;
     handle->fresh_for_usage = false;
+    handle->status_rss = pp_missing(PP_OK);
 
     pp_linux_io io = current_io(host, handle, cpu);
     pp_usage usage = {
@@ -273,10 +307,15 @@ pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage
     };
     if (with_switches)
         pp__linux_read_switches(host, handle, cpu, &usage);
-    status = read_rss(host, handle, &usage.rss_bytes, reterr);
+    if (handle->status_rss.known)
+        usage.rss_bytes = handle->status_rss;
+    else
+        status = read_rss(host, handle, &usage.rss_bytes, reterr);
     if (status == PP_OK)
         status = explain_refusal(host, handle, &usage, reterr);
-    if (status == PP_OK)
-        *ret_usage = usage;
-    return status;
+    if (status != PP_OK)
+        return status;
+    handle->counted_since = true;
+    *ret_usage = usage;
+    return PP_OK;
 }

@@ -17,10 +17,11 @@ static void replace(const pp_linux_sys *sys, pp_linux_threads *threads, pp_linux
 }
 
 /* Held from the second reading on: most threads sleep for ever. */
-static pp_status read_status(pp_linux_host *host, const pp_linux_handle *handle,
-                             pp_linux_thread *thread, pp_linux_status *ret_status) {
+static pp_status read_status(pp_linux_host *host, pp_linux_handle *handle, pp_linux_thread *thread,
+                             pp_linux_status *ret_status) {
     char path[PP_LINUX_PATH_MAX] = "status", bytes[PP_LINUX_FILE_MAX];
     size_t size;
+    bool held = thread->status_fd >= 0;
     if (thread->status_fd < 0) {
         (void)snprintf(path, sizeof path, "/proc/%d/task/%d/status", handle->id.pid, thread->tid);
         thread->status_fd = host->sys->open_at(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
@@ -33,7 +34,11 @@ static pp_status read_status(pp_linux_host *host, const pp_linux_handle *handle,
         pp__linux_keep(host, &thread->status_fd);
     else
         pp__linux_close(host->sys, &thread->status_fd);
-    return status == PP_OK ? pp__linux_decode_status(bytes, size, ret_status, NULL) : status;
+    if (status == PP_OK)
+        status = pp__linux_decode_status(bytes, size, ret_status, NULL);
+    if (status == PP_OK && held && handle->threads.count == 1)
+        handle->status_rss = ret_status->rss_bytes; /* bound to the process as its statm is */
+    return status;
 }
 
 static pp_status read_thread(pp_linux_host *host, pp_linux_handle *handle,
