@@ -18,7 +18,8 @@ local manifest = {}
 ---@field bytes integer? of all files, once they are known
 
 ---@class pairperf.ManifestOptions
----Called about ten times a second; an error in it ends the hashing and is raised.
+---Called about ten times a second, and when a signal came; an error in it ends the hashing and is
+---raised.
 ---@field progress fun(progress: pairperf.ManifestProgress)?
 
 --- What a bundle, directory or single file holds: types, modes, sizes, digests, link targets; no

@@ -3,6 +3,7 @@
 local conclusions_verdicts = require "pairperf.conclusions_verdicts"
 local escapees = require "pairperf.escapees"
 local json = require "pairperf.json"
+local machine = require "pairperf.machine"
 local manifest_changes = require "pairperf.manifest_changes"
 
 local M = {}
@@ -264,8 +265,11 @@ local function probe_value(probes, path)
   return probe and json.encode(probe.value)
 end
 
-local function machine_remarks(summary, add)
+local function machine_remarks(summary, static, add)
   local probes = summary.probes or {}
+  for _, text in ipairs(machine.remarks(probes.before, static)) do
+    add(text)
+  end
   for _, path in ipairs(STEADY) do
     local before, after = probe_value(probes.before, path), probe_value(probes.after, path)
     if before and after and before ~= after then
@@ -283,8 +287,9 @@ local function ready_remarks(summary, add)
 end
 
 --- Remarks on runs: each text once, with the slots it holds for.
+---@param static table? probes.json
 ---@return {text: string, slots: integer[]}[]
-function M.notes(rows, summaries)
+function M.notes(rows, summaries, static)
   local notes, by_text = json.array {}, {}
   for _, row in ipairs(rows) do
     local function add(text)
@@ -302,7 +307,7 @@ function M.notes(rows, summaries)
       window_remarks(summary, add)
       hook_remarks(summary, add)
       evidence_remarks(summary, add)
-      machine_remarks(summary, add)
+      machine_remarks(summary, static, add)
     end
   end
   return notes

@@ -6,6 +6,7 @@ local confining = require "pairperf.confining"
 local core = require "pairperf.core"
 local errors = require "pairperf.error"
 local guarding = require "pairperf.guarding"
+local machine = require "pairperf.machine"
 local preflight_compare = require "pairperf.preflight_compare"
 local preflight_environment = require "pairperf.preflight_environment"
 local readiness = require "pairperf.readiness"
@@ -337,6 +338,12 @@ local function check_reduced(draft)
   end
 end
 
+local function check_machine(draft)
+  machine.examine(draft, function(level, text)
+    add(draft, level, text)
+  end)
+end
+
 local function check_comparison(draft)
   preflight_compare.examine(draft, function(level, text)
     add(draft, level, text)
@@ -358,6 +365,7 @@ local CHECKS = {
   check_disk,
   check_reduced,
   check_comparison,
+  check_machine,
 }
 
 --- Whether any finding refuses the session.

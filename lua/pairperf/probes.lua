@@ -98,6 +98,22 @@ local function hypervisor_flag(text)
   return text:match "\nflags[^\n]*%f[%w]hypervisor%f[%W]" and "hypervisor flag set" or nil
 end
 
+-- The value of every word that names a serial number or an identity, "serial=X": of this one
+-- machine. "console=ttyS0" is none.
+local NAMING = { "serial", "uuid", "machine_id", "password", "secret", "token" }
+
+local function redacted(text)
+  return (
+    text:gsub("([^%s=]+)=([^%s]*)", function(name, value)
+      local lower, hides = name:lower() .. "=" .. value:lower(), false
+      for _, word in ipairs(NAMING) do
+        hides = hides or lower:find(word, 1, true) ~= nil
+      end
+      return name .. "=" .. (hides and "[redacted]" or value)
+    end)
+  )
+end
+
 local CPU = "/sys/devices/system/cpu"
 
 local function environment(name)
@@ -141,6 +157,7 @@ local function thermal(root)
     zones = each(root, "/sys/class/thermal", "type", "^thermal_zone"),
     millidegrees = each(root, "/sys/class/thermal", "temp", "^thermal_zone"),
     throttle_count = file(root, CPU .. "/cpu0/thermal_throttle/core_throttle_count"),
+    package_throttle_count = file(root, CPU .. "/cpu0/thermal_throttle/package_throttle_count"),
   }
 end
 
@@ -150,6 +167,17 @@ local function pressure(root)
     memory = file(root, "/proc/pressure/memory"),
     io = file(root, "/proc/pressure/io"),
   }
+end
+
+-- Fields of the line "cpu" of /proc/stat, in ticks, by place.
+local STEAL <const> = 8
+
+local function cpu_fields(text)
+  local fields = {}
+  for digits in (text:match "^cpu (.-)\n" or ""):gmatch "%d+" do
+    fields[#fields + 1] = math.tointeger(tonumber(digits))
+  end
+  return fields
 end
 
 local function not_linux()
@@ -174,11 +202,14 @@ function M.static(root)
         hardware_vendor = file(root, "/sys/class/dmi/id/sys_vendor"),
         hardware_model = file(root, "/sys/class/dmi/id/product_name"),
         cpu_model = file(root, "/proc/cpuinfo", line "model name"),
+        hardware_tree = file(root, "/proc/device-tree/model"),
         cpus_online = file(root, CPU .. "/online"),
         smt = file(root, CPU .. "/smt/active"),
         memory_bytes = file(root, "/proc/meminfo", kibibytes "MemTotal"),
         swap_bytes = file(root, "/proc/meminfo", kibibytes "SwapTotal"),
         virtualisation = file(root, "/proc/cpuinfo", hypervisor_flag),
+        hypervisor = file(root, "/sys/hypervisor/type"),
+        boot_parameters = file(root, "/proc/cmdline", redacted),
         clocksource = file(
           root,
           "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -200,6 +231,9 @@ function M.around_run(root)
   local result = is_linux(root)
       and {
         load = file(root, "/proc/loadavg"),
+        steal_ticks = file(root, "/proc/stat", function(text)
+          return cpu_fields(text)[STEAL]
+        end),
         pressure = pressure(root),
         memory_available_bytes = file(root, "/proc/meminfo", kibibytes "MemAvailable"),
         swap_free_bytes = file(root, "/proc/meminfo", kibibytes "SwapFree"),
@@ -212,6 +246,22 @@ function M.around_run(root)
   result.kind = "around_run"
   result.display = display()
   return result
+end
+
+--- Time of all CPUs together so far, in ticks; nil where it is not told.
+---@param root string? as for static()
+---@return {busy: integer, total: integer}?
+function M.cpu_ticks(root)
+  local text = slurp((root or "") .. "/proc/stat")
+  local fields = text and cpu_fields(text) or {}
+  local total = 0
+  for i = 1, math.min(#fields, STEAL) do -- guests' time is in user's
+    total = total + fields[i]
+  end
+  if #fields < 5 then
+    return nil
+  end
+  return { busy = total - fields[4] - fields[5], total = total } -- idle, and waiting for disks
 end
 
 return M

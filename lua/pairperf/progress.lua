@@ -89,6 +89,44 @@ function Progress:warnings(warnings)
   end
 end
 
+local HASHING_NS <const> = 1000000000 -- before the first word about it, and between lines
+
+--- Called often while an artifact is hashed; silent in the first second.
+---@param name string variant
+---@param progress pairperf.ManifestProgress
+---@param elapsed_ns integer
+function Progress:hashing(name, progress, elapsed_ns)
+  local now_ns = core.clock.now()
+  local every_ns = self.mode == "terminal" and REFRESH_NS or HASHING_NS
+  if elapsed_ns < HASHING_NS or now_ns - self.shown_ns < every_ns then
+    return
+  end
+  self.shown_ns = now_ns
+  local all = progress.bytes and " of " .. units.format_bytes(progress.bytes) or ""
+  local text = ("hashing the %s: %d of %d files, %s%s"):format(
+    name,
+    progress.files_done,
+    progress.files,
+    units.format_bytes(progress.bytes_done),
+    all
+  )
+  if self.mode == "json" then
+    json_line {
+      event = "hashing",
+      variant = name,
+      files_done = progress.files_done,
+      files = progress.files,
+      bytes_done = progress.bytes_done,
+      bytes = progress.bytes,
+    }
+  elseif self.mode == "terminal" then
+    io.stderr:write("\r\27[K", text)
+    io.stderr:flush()
+  else
+    say(self, text)
+  end
+end
+
 function Progress:starting(slot)
   self.slot, self.live, self.began_ns = slot, nil, core.clock.now()
   local name = ("run %d of %d: %s, %s"):format(

@@ -388,7 +388,7 @@ function M.build(input)
   end
   report_compare.add(report, plan)
   report.findings = report_findings.build(rows, summaries)
-  report.notes = conclusions.notes(rows, summaries)
+  report.notes = conclusions.notes(rows, summaries, input.probes)
   report.conclusions = conclusions.lines(report)
   return report
 end

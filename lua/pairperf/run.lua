@@ -8,6 +8,7 @@ local errors = require "pairperf.error"
 local evidence = require "pairperf.evidence"
 local guarding = require "pairperf.guarding"
 local hooks = require "pairperf.hooks"
+local machine = require "pairperf.machine"
 local next_command = require "pairperf.next_command"
 local probes = require "pairperf.probes"
 local readiness = require "pairperf.readiness"
@@ -84,6 +85,21 @@ function Run:open()
     repetition = slot.repetition,
   })
   return not self.events.error or nil, tostring(self.events.error), true
+end
+
+-- Between runs: what the run before left behind may still be at work.
+function Run:settle()
+  local seconds = self.session.values.settle or 0
+  if seconds == 0 or self.slot.slot == 0 then
+    return true
+  end
+  self.session.progress:phase("settling, at most " .. units.format_seconds(seconds))
+  local settled, err = machine.settle(seconds)
+  if not settled then
+    return nil, err
+  end
+  self.events:add("settled", settled)
+  return true
 end
 
 function Run:guard_before()
@@ -338,6 +354,7 @@ end
 
 local STEPS = {
   { "evidence", Run.open },
+  { "settle", Run.settle },
   { "guard_before", Run.guard_before },
   { "sandbox", Run.sandbox },
   { "launch", Run.launch },

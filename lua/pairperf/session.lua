@@ -4,6 +4,7 @@
 local child = require "pairperf.child"
 local core = require "pairperf.core"
 local digests = require "pairperf.digests"
+local errors = require "pairperf.error"
 local evidence = require "pairperf.evidence"
 local exit_status = require "pairperf.exit_status"
 local gate = require "pairperf.gate"
@@ -168,9 +169,19 @@ local function write_manifests(draft)
   return true
 end
 
-local function identify(draft)
+-- Shows the hashing of an artifact, and ends it when that is asked for.
+local function watch_hashing(session, name)
+  local cancelled = waiting.cancelled_from_now()
+  local began_ns = core.clock.now()
+  return function(hashed)
+    session.progress:hashing(name, hashed, core.clock.now() - began_ns)
+    return cancelled()
+  end
+end
+
+local function identify(session, draft)
   for _, name in ipairs(draft.names) do
-    local ok, err = variants.identify(draft.variants[name])
+    local ok, err = variants.identify(draft.variants[name], watch_hashing(session, name))
     if not ok then
       return nil, err
     end
@@ -213,7 +224,7 @@ end
 local function prepare(draft, command_line)
   local session = new_session(draft)
   session.log:line("session started in " .. draft.output)
-  local ok, err = identify(draft)
+  local ok, err = identify(session, draft)
   if ok then
     ok, err = write_manifests(draft)
   end
@@ -381,7 +392,7 @@ end
 local function revisit_artifacts(session)
   local changed = {}
   for _, name in ipairs(session.names) do
-    local state = variants.revisit(session.variants[name])
+    local state = variants.revisit(session.variants[name], watch_hashing(session, name))
     changed[name] = state
     if not state.unchanged then
       session.log:line(
@@ -397,9 +408,11 @@ end
 
 local function write_session(session)
   local outcome = session.outcome
+  local artifacts = revisit_artifacts(session)
+  outcome.cancelled = outcome.cancelled or core.cancel.requested() ~= nil
   local ok, err = evidence.write_json(session.output .. "/session.json", {
     schema = "pairperf-session-1",
-    artifacts = revisit_artifacts(session),
+    artifacts = artifacts,
     cancelled = outcome.cancelled or false,
     stopped = session.stopped or core.json.null,
     failed_or_skipped = outcome.failed_runs,
@@ -456,7 +469,8 @@ local function locked(draft, command_line)
   end
   local session, failure = prepare(draft, command_line)
   if not session then
-    return complain(failure, exit_status.INTERNAL)
+    local cancelled = errors.is_cancelled(failure)
+    return complain(failure, cancelled and exit_status.CANCELLED or exit_status.INTERNAL)
   end
   session.progress:warnings(session.plan.warnings)
   run_all(session)

@@ -165,6 +165,24 @@ group("Schedule", {
     help = "order of the variants; abba mirrors every second pair",
   },
   {
+    name = "settle",
+    type = "seconds",
+    value = "TIME",
+    default = 0,
+    min = 0,
+    max = 3600,
+    help = "between runs wait until the machine is idle (its CPUs busy to 10 % or less over a "
+      .. "second), at most TIME; recorded with each run",
+  },
+  {
+    name = "require",
+    type = "text",
+    value = "LIST",
+    repeatable = true,
+    help = "refuse to begin unless each of these holds: idle, ac-power, performance-governor, "
+      .. "bare-metal (with commas between); what cannot be known does not hold",
+  },
+  {
     name = "keep-going",
     type = "flag",
     help = "go on although the first runs of both variants failed at the same step",

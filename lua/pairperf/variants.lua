@@ -132,16 +132,46 @@ local function digest_of(path, what)
   return sha256
 end
 
+-- The manifest of a directory or file; what `watch` answers ends the hashing.
+local function manifest_of(path, watch)
+  local ok, bundle, err = pcall(core.manifest.build, path, {
+    progress = watch and function(progress)
+      local ended = watch(progress)
+      if ended then
+        error(ended, 0)
+      end
+    end,
+  })
+  if ok then
+    return bundle, err
+  elseif errors.is(bundle) then
+    return nil, bundle
+  end
+  error(bundle, 0)
+end
+
+-- Archives can be as large as bundles: hashed as those, so that they can be watched.
+local function archive_digest(variant, watch)
+  local bundle, err = manifest_of(variant.archive, watch)
+  if not bundle then
+    return nil, err
+  end
+  return core.json.decode(bundle.json).entries[1].sha256
+end
+
 --- Hashes a variant: executable, whole bundle, its cli manifest and the archive it came from.
+---@param variant table
+---@param watch (fun(progress: pairperf.ManifestProgress): pairperf.Error?)? asked about ten times a
+---second; an answer ends the hashing
 ---@return true? ok
 ---@return pairperf.Error? err
-function M.identify(variant)
+function M.identify(variant, watch)
   local err
   variant.executable_sha256, err = digest_of(variant.path, variant.name)
   if err then
     return nil, err
   end
-  local bundle, failure = core.manifest.build(variant.artifact)
+  local bundle, failure = manifest_of(variant.artifact, watch)
   if not bundle then
     return nil, failure
   end
@@ -150,16 +180,17 @@ function M.identify(variant)
     variant.cli_manifest_sha256, err = digest_of(variant.manifest, variant.name)
   end
   if variant.archive and not err then
-    variant.archive_sha256, err =
-      digest_of(variant.archive, "option '--" .. variant.name .. "-archive'")
+    variant.archive_sha256, err = archive_digest(variant, watch)
   end
   return not err or nil, err
 end
 
 --- Whether the artifact on disk is still the one that was identified, and what differs.
+---@param variant table
+---@param watch (fun(progress: pairperf.ManifestProgress): pairperf.Error?)? as for identify()
 ---@return table state as session.json keeps it
-function M.revisit(variant)
-  local now, err = core.manifest.build(variant.artifact)
+function M.revisit(variant, watch)
+  local now, err = manifest_of(variant.artifact, watch)
   local changes, count = core.json.array {}, 0
   if not now then
     changes, count = core.json.array { "cannot be read: " .. errors.reason(err) }, 1

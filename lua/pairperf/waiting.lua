@@ -16,6 +16,16 @@ function M.cancelled()
   return asked and errors.new("cancelled", "cancelled", "by " .. asked.signal) or nil
 end
 
+--- The same for what was not yet asked for when this is called: a function to ask.
+---@return fun(): pairperf.Error?
+function M.cancelled_from_now()
+  local before = (core.cancel.requested() or { count = 0 }).count
+  return function()
+    local asked = core.cancel.requested()
+    return asked and asked.count > before and M.cancelled() or nil
+  end
+end
+
 local function elapsed_s(since_ns)
   return (core.clock.now() - since_ns) / NS
 end

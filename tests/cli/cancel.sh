@@ -111,4 +111,25 @@ kill -HUP "$pid"
 wait "$pid"
 status=$?
 point "SIGHUP that was ignored at start changes nothing" status_is 0
+# A bundle that takes seconds: nothing on disk, and read as a whole all the same.
+mkdir "$scratch/large"
+cp "$scratch/app" "$scratch/large/app"
+for i in 1 2 3 4; do truncate -s 16G "$scratch/large/hole-$i"; done
+hashing() { grep -q "hashing the baseline: [0-9]* of 5 files" "$scratch/output"; }
+for signal in INT TERM; do
+    set -m
+    "$lua" overview --single --baseline "$scratch/large" --executable app --output "$scratch/out/hash-$signal" \
+        --authorize-launch --allow-system-launcher-write --repetitions 1 >"$scratch/output" 2>&1 &
+    pid=$!
+    set +m
+    point "progress of a large bundle is told" await hashing
+    asked=$(date +%s)
+    kill "-$signal" "$pid"
+    wait "$pid"
+    status=$?
+    point "SIG$signal while it is hashed: status 3" status_is 3
+    point "  within a moment" test $(($(date +%s) - asked)) -le 3
+    point "  nothing was started" test ! -e "$scratch/out/hash-$signal/plan.json"
+    point "  and the log says why" grep -q "nothing was started: cancelled.*SIG$signal" "$scratch/out/hash-$signal/session.log"
+done
 finish

@@ -112,6 +112,19 @@ describe("a run", function()
     assert.same({ "/data" }, host.probed_with)
   end)
 
+  -- proves: PROV-1
+  it("settles before every run but the first, as far as it was asked to", function()
+    session.values.settle = 0.01
+    assert.is_nil(execute().failure)
+    assert.is_nil(event "settled")
+    host.texts = {}
+    local slot = { slot = 1, scenario = "busy", variant = "baseline", repetition = 2 }
+    slot.directory = "busy/run-02"
+    assert.is_nil(run.execute(session, slot).failure)
+    assert.is_true(event("settled").waited_ns >= 0)
+    assert.equal("settled", kinds()[2])
+  end)
+
   it("is not told to be confined when it is not", function()
     assert.is_nil(execute().failure)
     assert.is_nil(host.spawned[1].spec.writable)

@@ -406,6 +406,7 @@ function M.fresh(...)
     around_run = function()
       return {}
     end,
+    cpu_ticks = function() end,
   }
   local modules = {}
   for i, name in ipairs { ... } do
