@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Measures what measuring costs and how exact it is, beside the peers and the bare system calls.
 #   tests/bench/run.sh [BUILD [SECTION...]]      default: build/release, every section
-# Sections: teardown cpu memory cost cadence chromium stalled statistics. LONG=1: escape churn for
-# 10 minutes. AA=N: so many real A/A sessions of the demonstration, 20 s each (default 20).
+# Sections: teardown cpu memory cost cadence chromium stalled hash statistics. Each script has
+# 5 minutes and is a miss after that. LONG=1: escape churn for 10 minutes. AA=N: so many real A/A sessions of the demonstration, 20 s each (default 20).
 # Each line: ok|MISS|told NAME: ours, floor, peer, bar. All sections run; exit 1 when a bar is missed.
 # Run as root: control groups tell the truth. Evidence stays in BUILD/bench/UTC/.
 set -uo pipefail
@@ -14,15 +14,25 @@ here=tests/bench
 kept=$build/bench/$(date -u +%Y%m%dT%H%M%SZ)
 work=$(mktemp -d /tmp/ppb.XXXXXX) # Chromium dies of long names of sockets in its TMPDIR
 missed=()
+limit_s=300
 export PP_LOCK=${PP_LOCK-bench}
 
-# NAME SCRIPT WORD...: one script, its lines shown and kept
+# NAME COMMAND...: its lines shown and kept
+keep() {
+    local name=$1 status
+    shift
+    timeout --foreground -k 30 "$limit_s" "$@" </dev/null | tee -a "$work/table"
+    status=${PIPESTATUS[0]}
+    [ "$status" -ne 124 ] || echo "MISS $name: not done in $limit_s s" | tee -a "$work/table"
+    [ "$status" -eq 0 ] || missed+=("$name")
+}
+
+# NAME SCRIPT WORD...: one script
 script() {
     local name=$1 file=$2
     shift 2
-    "$build/pairperf-lua" --lua-path "$here" "$here/$file.lua" "$build" "$work/$name" "$@" \
-        --authorize-launch </dev/null | tee -a "$work/table"
-    [ "${PIPESTATUS[0]}" -eq 0 ] || missed+=("$name")
+    keep "$name" "$build/pairperf-lua" --lua-path "$here" "$here/$file.lua" "$build" \
+        "$work/$name" "$@" --authorize-launch
 }
 
 processes() {
@@ -67,7 +77,9 @@ cost() {
     cost_of 0 ticking
     cost_of 200 ticking
     cost_of 2000 ticking
-    script churn churn "$([ -n "${LONG-}" ] && echo 600 || echo 60)"
+    local seconds=60
+    [ -z "${LONG-}" ] || seconds=600
+    limit_s=$((seconds + 240)) script churn churn "$seconds"
 }
 
 # Short sessions of the demonstration against itself.
@@ -95,8 +107,10 @@ statistics() {
 }
 
 section() {
+    local began=$SECONDS
     echo "== $1 (load $(cut -d' ' -f1-3 /proc/loadavg), $(processes) processes)"
     case $1 in
+    hash) keep hash "$here/hash.sh" "$build" 3 ;;
     cost | statistics) "$1" ;;
     teardown | cpu | memory | cadence | chromium | stalled) script "$1" "$1" ;;
     *)
@@ -104,6 +118,7 @@ section() {
         exit 2
         ;;
     esac
+    echo "== $1 took $((SECONDS - began)) s"
 }
 
 mkdir -p "${kept%/*}"
@@ -111,7 +126,7 @@ cmake --build "$build" --target pp_bench >"$work/build.log" || {
     cat "$work/build.log" >&2
     exit 1
 }
-[ $# -gt 0 ] || set -- teardown cpu memory cost cadence chromium stalled statistics
+[ $# -gt 0 ] || set -- teardown cpu memory cost cadence chromium stalled hash statistics
 for name in "$@"; do
     section "$name"
 done

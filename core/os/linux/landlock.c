@@ -151,7 +151,7 @@ pp_status pp_platform_confined_writable(const char *directory, const char *path,
         return pp_fail(reterr, PP_E_UNVERIFIED, errno, "fork", "confined probe");
     if (child == 0)
         try_to_write(rules_fd, directory, path);
-    int answer;
+    int answer = 0; /* gcc -O2 does not see that it is set on success */
     status = answer_of(child, &answer, reterr);
     if (status == PP_OK && answer != 0 && answer != CAN_WRITE)
         return pp_fail(reterr, PP_E_UNVERIFIED, answer, "open", "%s", directory);
