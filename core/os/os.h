@@ -125,7 +125,8 @@ typedef struct pp_os {
     /* The same for an identity seen before; PP_E_STALE when the number was reused. */
     pp_status (*inspect)(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp_error *reterr);
     /* Counters of a validated identity; single fields may be missing with their own reason.
-     * After identify() or inspect() the waited-for CPU and the thread count are of that look.
+     * After identify() or inspect() the waited-for CPU and the thread count are of that look; so is
+     * the CPU time, if that was not longer than a millisecond ago.
      * with_switches: per-thread reads, dear. The call fails only if the process as a whole is
      * gone, stale or unreadable. */
     pp_status (*usage)(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,

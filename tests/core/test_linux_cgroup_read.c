@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "linux/linux_host.h"
@@ -96,6 +97,59 @@ static void a_figure_that_cannot_be_read_is_missing_and_the_others_stay(void **s
     leaf = read_leaf();
     assert_int_equal(leaf.current_bytes.why, PP_E_SYS);
     assert_int_equal(leaf.cpu_ns.why, PP_E_SYS);
+}
+
+static int (*scripted_clock)(clockid_t clock, struct timespec *ret_time);
+static long monotonic_ns;
+
+static int clock_that_stands(clockid_t clock, struct timespec *ret_time) {
+    if (clock != CLOCK_MONOTONIC)
+        return scripted_clock(clock, ret_time);
+    *ret_time = (struct timespec){ .tv_sec = 1, .tv_nsec = monotonic_ns };
+    return 0;
+}
+
+/* CPU of a child of ours as one pass finds it, a hundredth of a second after the last. */
+static uint64_t pass_over(pp_proc_id id) {
+    pp_proc_info info;
+    pp_usage usage;
+    pp_pid_list pids = { 0 };
+    monotonic_ns += 10000000;
+    assert_int_equal(cg_os.inspect(cg_os.ctx, id, &info, &cg_error), PP_OK);
+    assert_int_equal(cg_os.leaf_list(cg_os.ctx, &pids, &cg_error), PP_OK);
+    assert_int_equal(cg_os.usage(cg_os.ctx, id, false, &usage, &cg_error), PP_OK);
+    pp_pid_list_done(&pids);
+    return usage.cpu_ns.value;
+}
+
+/* proves: TRK-2, MET-7 */
+static void clocks_are_not_asked_while_the_leaf_shows_that_nobody_in_it_ran(void **state) {
+    (void)state;
+    char stat[128];
+    assert_int_equal(cg_run_command(), PP_OK);
+    script_proc *proc = script_process(CG_PID, 1, 33);
+    (void)snprintf(stat, sizeof stat, "%d (app) S %d 7 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n",
+                   CG_PID, getpid());
+    script_of(proc, "stat", stat);
+    (void)script_text("cgroup.procs", "90000007\n");
+    scripted_clock = scripted.sys.clock;
+    scripted.sys.clock = clock_that_stands;
+    pp_proc_info info;
+    assert_int_equal(cg_os.identify(cg_os.ctx, CG_PID, &info, &cg_error), PP_OK);
+    proc->cpu_ns = 5000;
+    assert_int_equal(pass_over(info.id), 5000); /* makes it known as one in the leaf */
+    assert_int_equal(pass_over(info.id), 5000);
+
+    proc->cpu_ns = 6000; /* which the leaf does not confirm */
+    assert_int_equal(pass_over(info.id), 5000);
+    (void)script_text("cpu.stat", "usage_usec 31\nuser_usec 20\nsystem_usec 10\n");
+    assert_int_equal(pass_over(info.id), 6000);
+    proc->cpu_ns = 7000;
+    assert_int_equal(pass_over(info.id), 6000);
+    (void)script_text("cgroup.procs", ""); /* it moved: the leaf says nothing about it now */
+    assert_int_equal(pass_over(info.id), 6000);
+    assert_int_equal(pass_over(info.id), 7000);
+    scripted.sys.clock = scripted_clock;
 }
 
 /* proves: TRK-4, TRK-6 */
@@ -216,6 +270,7 @@ int main(void) {
         T(figures_without_a_controller_are_unsupported),
         T(figures_of_enabled_controllers_are_read),
         T(a_figure_that_cannot_be_read_is_missing_and_the_others_stay),
+        T(clocks_are_not_asked_while_the_leaf_shows_that_nobody_in_it_ran),
         T(its_list_is_whole_or_no_list),
         T(emptiness_is_read_and_never_assumed),
         T(a_kill_is_one_byte_and_its_failure_is_told),

@@ -90,8 +90,31 @@ pp_status pp__linux_leaf_read(void *ctx, pp_leaf *ret_leaf, pp_error *reterr) {
     return PP_OK;
 }
 
+pp_reading pp__linux_leaf_used(pp_linux_host *host, int64_t now_ns) {
+    pp_linux_leaf *leaf = &host->leaf;
+    pp_leaf figures;
+    if (leaf->dir_fd < 0)
+        return pp_missing(PP_E_UNSUPPORTED);
+    if (leaf->used_at_ns == 0 || now_ns - leaf->used_at_ns > PP_LINUX_LOOK_NS) {
+        read_cpu(host, &figures);
+        leaf->used_ns = figures.cpu_ns;
+        leaf->used_at_ns = now_ns;
+    }
+    return leaf->used_ns;
+}
+
+static void note_who_is_in(pp_linux_host *host, const pp_pid_list *list) {
+    for (size_t i = 0; i < host->handles.count; i++)
+        host->handles.items[i]->in_leaf = false;
+    for (size_t i = 0; i < list->count; i++) {
+        pp_linux_handle *handle = pp__linux_handle_held(host, list->pids[i]);
+        if (handle != NULL)
+            handle->in_leaf = true;
+    }
+}
+
 pp_status pp__linux_leaf_list(void *ctx, pp_pid_list *ret_pids, pp_error *reterr) {
-    const pp_linux_host *host = ctx;
+    pp_linux_host *host = ctx;
     pp_status status = need(host, reterr);
     if (status != PP_OK)
         return status;
@@ -104,6 +127,9 @@ pp_status pp__linux_leaf_list(void *ctx, pp_pid_list *ret_pids, pp_error *reterr
     if (status == PP_OK)
         status = pp__linux_decode_procs(bytes, size, &list, &error);
     free(bytes);
+    if (status != PP_OK)
+        list.count = 0;
+    note_who_is_in(host, &list);
     if (status == PP_OK) {
         *ret_pids = list;
         return PP_OK;

@@ -16,8 +16,9 @@
 
 /* Shared by the files of the Linux host and by nothing else. */
 
-#define PP_LINUX_PATH_MAX 64   /* "/proc/PID/task/TID/smaps_rollup" fits */
-#define PP_LINUX_FILE_MAX 8192 /* any single-record file of /proc */
+#define PP_LINUX_PATH_MAX 64              /* "/proc/PID/task/TID/smaps_rollup" fits */
+#define PP_LINUX_FILE_MAX 8192            /* any single-record file of /proc */
+#define PP_LINUX_LOOK_NS INT64_C(1000000) /* so old may a clock be: the kernel's own are older */
 #define PP_LINUX_NS_PER_SECOND INT64_C(1000000000)
 
 /* One thread, with its switches as last read. The descriptors are -1 where they are not held. */
@@ -60,6 +61,8 @@ typedef struct pp_linux_handle {
     /* Read by identify or inspect just now: the counters and the children that are asked for next
      * go with that look, each once, so one pass reads stat once. */
     bool fresh_for_usage, fresh_for_children;
+    bool in_leaf;          /* on its last list */
+    pp_reading leaf_used;  /* what the leaf had used before stat_cpu was seen on the clock */
     bool counted_since;    /* they were, so that the next look need not prove anything */
     pp_reading status_rss; /* of the held status, where that was the last thing read; or missing */
     pp_linux_io io;
@@ -144,6 +147,8 @@ typedef struct pp_linux_leaf {
     int dir_fd;
     int fds[PP_LINUX_LEAF_FILES]; /* held; a negative errno: why not */
     uint64_t id;
+    pp_reading used_ns; /* CPU of all in it, in whole microseconds, as last read */
+    int64_t used_at_ns;
     bool by_path; /* PIDFD_GET_INFO is not there: membership from /proc */
     char name[64];
     char dir[PP_LINUX_CGROUP_PATH_MAX];
@@ -331,6 +336,8 @@ pid_t pp__linux_leaf_fork(pp_linux_host *host);
 pp_status pp__linux_leaf_take_over(pp_linux_host *host, const char *dir, pp_error *reterr);
 /* cgroup_read.c: the same as leaf_holds for a number that the caller knows to be held. */
 pp_status pp__linux_leaf_holds_number(pp_linux_host *host, int32_t pid, bool *ret_inside);
+/* What all in the leaf have used, as it was no longer than PP_LINUX_LOOK_NS before now_ns. */
+pp_reading pp__linux_leaf_used(pp_linux_host *host, int64_t now_ns);
 /* Removes it and lets go of it. It stays where somebody lives in it (EBUSY). */
 pp_status pp__linux_leaf_close(pp_linux_host *host, pp_error *reterr);
 

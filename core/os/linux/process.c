@@ -12,8 +12,6 @@
 
 #include "pairperf/counters.h"
 
-#define LOOK_STANDS_NS 1000000
-
 pp_reading pp__linux_process_clock(const pp_linux_host *host, int32_t pid) {
     struct timespec time;
     int result = host->sys->clock((clockid_t)(~(uint32_t)pid << 3 | 2U), &time);
@@ -134,16 +132,25 @@ static int64_t now_ns(const pp_linux_host *host) {
 }
 
 /* One that has been counted since the last look, and stood still, is not read again: its clock is
- * asked by its number, but the counters that are asked for next prove whose it was. */
+ * asked by its number, but the counters that are asked for next prove whose it was. Its clock is
+ * not asked either if nobody in the leaf ran for a whole microsecond. */
 static pp_status look_again(pp_linux_host *host, pp_linux_handle *handle, pp_error *reterr) {
     int64_t looked_ns = now_ns(host);
-    pp_reading cpu = pp__linux_process_clock(host, handle->id.pid);
+    pp_reading used = pp_missing(PP_OK), cpu = handle->stat_cpu;
     pp_status status = PP_OK;
+    if (handle->in_leaf)
+        used = pp__linux_leaf_used(host, looked_ns);
+    if (handle->counted_since && pp__linux_stood_still(handle->leaf_used, used))
+        looked_ns = host->leaf.used_at_ns;
+    else
+        cpu = pp__linux_process_clock(host, handle->id.pid);
     if (!handle->counted_since || !pp__linux_handle_stands(host, handle, cpu))
         status = pp__linux_handle_stat(host, handle, cpu, reterr);
-    if (status == PP_OK)
-        handle->looked_ns = looked_ns;
-    return status;
+    if (status != PP_OK)
+        return status;
+    handle->looked_ns = looked_ns;
+    handle->leaf_used = used;
+    return PP_OK;
 }
 
 pp_status pp__linux_inspect(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp_error *reterr) {
@@ -271,7 +278,7 @@ static bool shares_memory(const pp_linux_host *host, pp_linux_handle *handle) {
 /* The look just before is as good: the kernel's own figure may be a tick old. */
 static pp_reading current_cpu(const pp_linux_host *host, const pp_linux_handle *handle) {
     if (handle->fresh_for_usage && handle->stat_cpu.known &&
-        now_ns(host) - handle->looked_ns <= LOOK_STANDS_NS)
+        now_ns(host) - handle->looked_ns <= PP_LINUX_LOOK_NS)
         return handle->stat_cpu;
     return pp__linux_process_clock(host, handle->id.pid);
 }
