@@ -230,8 +230,8 @@ void pp_linux_host_close(pp_os *os) {
  * filling them; a backlog of many frames is given back all the same. */
 static void keep_freed_memory(void) {
 #ifdef M_TRIM_THRESHOLD
-    (void)mallopt(M_TRIM_THRESHOLD, 1 << 20);
-    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 512 << 10);
+    (void)mallopt(M_MMAP_THRESHOLD, 256 << 10);
 #endif
 }
 
