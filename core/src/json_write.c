@@ -170,7 +170,7 @@ void pp_json_key_bytes(pp_json *json, const char *key, size_t size) {
         return;
     }
     if (level->has_value) {
-        const char *last = json->keys.data + level->key_at;
+        const char *last = json->keys.data ? json->keys.data + level->key_at : ""; /* only "" yet */
         if (compare_bytes(key, size, last, level->key_size) <= 0) {
             pp_fail(&json->error, PP_E_INVALID, 0, "json", "key \"%.*s\" after \"%.*s\"", (int)size,
                     key, (int)level->key_size, last);

@@ -267,9 +267,28 @@ static void nothing_is_written_after_an_error(void **state) {
     expect_failure(&json, PP_E_INVALID);
 }
 
+/* Found by the fuzzer: nothing is held of an empty key, and that was reckoned from. */
+static void a_key_after_an_empty_first_key_is_written(void **state) {
+    (void)state;
+    pp_json json = { 0 };
+    const char *text;
+    size_t size;
+    pp_json_begin_object(&json);
+    pp_json_key(&json, "");
+    pp_json_null(&json);
+    pp_json_key(&json, "a");
+    pp_json_null(&json);
+    pp_json_end_object(&json);
+    assert_int_equal(pp_json_finish(&json, &text, &size, NULL), PP_OK);
+    assert_int_equal(size, 18);
+    assert_memory_equal(text, "{\"\":null,\"a\":null}", 18);
+    pp_json_done(&json);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nested_values_have_no_spaces),
+        cmocka_unit_test(a_key_after_an_empty_first_key_is_written),
         cmocka_unit_test(integers_are_exact_and_above_int64_decimal_strings),
         cmocka_unit_test(doubles_are_the_shortest_that_reads_back),
         cmocka_unit_test(nan_and_infinity_are_refused),
