@@ -4,6 +4,7 @@
 #   make demo      the demonstration: two small applications of our own, profiled and compared
 #   make test      all tests that need no real application, engine or scheduler
 #   make faults    each call that changes evidence fails once, every third one; ALL=1: all
+#   make fuzz      parsers under random bytes, SECONDS=8 for each of them
 #   make soak      awkward applications 50 times, SCHEDULES=5000000 simulated kernels per profile
 #   make mutants   faults put into copies of the core by hand: a test notices each
 #   make vectors   golden vectors, or any FILE=… of their form
@@ -16,10 +17,11 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .NOTPARALLEL:
-.PHONY: all demo test faults soak mutants vectors real bench lint darwin install
+.PHONY: all demo test faults fuzz soak mutants vectors real bench lint darwin install
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+SECONDS ?= 8
 SCHEDULES ?= 5000000
 FILE ?= tests/vectors/statistics.json
 SECTIONS ?=
@@ -58,6 +60,11 @@ faults:
 	@third_party/install.sh test
 	$(call build,debug)
 	@tests/faults.sh build/debug $(if $(ALL),1,3)
+
+fuzz:
+	@third_party/install.sh test fuzz
+	$(call build,fuzz)
+	@tests/fuzz/run.sh build/fuzz $(SECONDS)
 
 soak:
 	@third_party/install.sh test

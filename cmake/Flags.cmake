@@ -3,6 +3,7 @@
 
 option(PAIRPERF_WERROR "Treat compiler warnings as errors" ON)
 option(PAIRPERF_SANITIZE "Build with the address and undefined-behaviour sanitizers" OFF)
+option(PAIRPERF_FUZZ "Build the fuzz targets instead of the tests (clang)" OFF)
 
 add_library(pp_flags INTERFACE)
 target_compile_features(pp_flags INTERFACE c_std_11)
@@ -14,7 +15,11 @@ target_compile_options(pp_flags INTERFACE
     $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation>
     -fno-strict-aliasing -fno-omit-frame-pointer)
 
-if(PAIRPERF_SANITIZE)
+if(PAIRPERF_FUZZ)
+    target_compile_options(pp_flags INTERFACE
+        -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -O1)
+    target_link_options(pp_flags INTERFACE -fsanitize=address,undefined)
+elseif(PAIRPERF_SANITIZE)
     target_compile_options(pp_flags INTERFACE
         -fsanitize=address,undefined -fno-sanitize-recover=all)
     target_link_options(pp_flags INTERFACE -fsanitize=address,undefined)

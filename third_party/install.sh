@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the named tasks need and this machine lacks; the only place that installs anything.
-#   third_party/install.sh [build|demo|test|lint|real|bench|valgrind|darwin]...
+#   third_party/install.sh [build|demo|test|lint|real|bench|valgrind|fuzz|darwin]...
 # Debian: apt-get, as root or through sudo. macOS: Homebrew and LuaRocks. Lint also takes its pinned
 # npm tools, into third_party/npm/node_modules. See third_party/README.md for versions and licences.
 set -euo pipefail
@@ -29,6 +29,7 @@ debian_packages() {
     real) echo libmicrohttpd-dev chromium xvfb jq procps python3-prometheus-client ;;
     bench) echo libmicrohttpd-dev stress-ng python3-psutil python3-scipy sysstat procps linux-perf time chromium rhash ;;
     valgrind) echo valgrind libc6-dbg ;;
+    fuzz) echo clang-14 clang libclang-rt-14-dev ;;
     darwin) echo clang-14 lld-14 llvm-14 libcmocka-dev openssl ;;
     *) die "unknown task '$1'" ;;
     esac
