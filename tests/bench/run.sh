@@ -85,7 +85,7 @@ cost() {
 
 # Short sessions of the demonstration against itself.
 aa_session() {
-    "$build/pairperf-lua" inference --null-control --baseline "$build/demo/old/Demo.app" \
+    timeout -k 30 "$limit_s" "$build/pairperf-lua" inference --null-control --baseline "$build/demo/old/Demo.app" \
         --authorize-launch --allow-system-launcher-write --quiet --repetitions 5 \
         --warmup 200ms --duration 1s --interval 100ms --ready file:endpoint.url --output "$1" \
         --pre-sample-hook "lua:chat_loop --base-url-file endpoint.url --model pairperf-demo --max-tokens 4 --delay 100ms" \
@@ -100,8 +100,7 @@ statistics() {
     done
     script statistics statistics "$work/aa"
     if /usr/bin/python3 -c 'import scipy' 2>/dev/null; then
-        /usr/bin/python3 "$here/peer_scipy.py" "$work/statistics/cases.jsonl" | tee -a "$work/table"
-        [ "${PIPESTATUS[0]}" -eq 0 ] || missed+=(scipy)
+        keep scipy /usr/bin/python3 "$here/peer_scipy.py" "$work/statistics/cases.jsonl"
     else
         echo "----  random inputs in scipy: not compared: scipy is not installed" | tee -a "$work/table"
     fi
