@@ -2,6 +2,7 @@
 # Every target first installs what it lacks (third_party/install.sh), so each works on a fresh machine.
 #
 #   make demo      the demonstration: two small applications of our own, profiled and compared
+#   make demo-full the same with windows of full length, whose words are findings (35 minutes)
 #   make test      all tests that need no real application, engine or scheduler
 #   make faults    each call that changes evidence fails once, every third one; ALL=1: all
 #   make fuzz      parsers under random bytes, SECONDS=8 for each of them
@@ -17,7 +18,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .NOTPARALLEL:
-.PHONY: all demo test faults fuzz soak mutants vectors real bench lint darwin install
+.PHONY: all demo demo-full test faults fuzz soak mutants vectors real bench lint darwin install
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -48,6 +49,11 @@ demo:
 	@third_party/install.sh demo
 	$(call build,release)
 	@scenarios/demo/run.sh
+
+demo-full:
+	@third_party/install.sh demo
+	$(call build,release)
+	@scenarios/demo/run.sh --full
 
 test:
 	@third_party/install.sh test
