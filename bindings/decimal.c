@@ -7,7 +7,7 @@
 
 #include "ppl.h"
 
-static bool parse_digits(const char *text, size_t size, uint64_t *ret_value) {
+bool ppl_decimal_parse(const char *text, size_t size, uint64_t *ret_value) {
     uint64_t value = 0;
     for (size_t i = 0; i < size; i++) {
         if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(value, 10u, &value) ||
@@ -34,7 +34,7 @@ pp_reading ppl_decimal_field(lua_State *L, int table, const char *field) {
     if (lua_type(L, -1) == LUA_TSTRING) {
         size_t size;
         const char *text = lua_tolstring(L, -1, &size);
-        fine = reading.known = parse_digits(text, size, &reading.value);
+        fine = reading.known = ppl_decimal_parse(text, size, &reading.value);
     } else if (lua_isinteger(L, -1) && lua_tointeger(L, -1) >= 0) {
         reading = pp_known((uint64_t)lua_tointeger(L, -1));
         fine = true;

@@ -10,6 +10,9 @@
  * raw; `table` is an absolute stack index. All raise on a value of another kind, naming the field.
  */
 
+/* False: not decimal digits only, or beyond 64 bits. */
+bool ppl_decimal_parse(const char *text, size_t size, uint64_t *ret_value);
+
 /* nil and json.null are missing. */
 pp_reading ppl_decimal_field(lua_State *L, int table, const char *field);
 uint64_t ppl_decimal_need(lua_State *L, int table, const char *field);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ppl.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "pairperf/digest.h"
 
 static int l_digest_file(lua_State *L) {
@@ -40,12 +45,99 @@ static int l_digest_bytes(lua_State *L) {
     return 1;
 }
 
+#define LINES_TYPE "pairperf.digest.lines"
+
+typedef struct line_digests {
+    pp_digest *digest;
+    FILE *file;
+    char *line;
+} line_digests;
+
+static int l_lines_close(lua_State *L) {
+    line_digests *held = luaL_checkudata(L, 1, LINES_TYPE);
+    pp_digest_free(held->digest);
+    if (held->file)
+        (void)fclose(held->file);
+    free(held->line);
+    *held = (line_digests){ 0 };
+    return 0;
+}
+
+static line_digests *new_lines(lua_State *L, pp_error *reterr) {
+    lua_Integer digits = luaL_checkinteger(L, 2);
+    luaL_argcheck(L, digits > 0 && digits < PP_DIGEST_HEX, 2, "1 to 64 digits");
+    line_digests *held = ppl_new_handle(L, sizeof *held, LINES_TYPE);
+    return pp_digest_new(&held->digest, reterr) == PP_OK ? held : NULL;
+}
+
+static pp_status add_line(lua_State *L, luaL_Buffer *parts, const line_digests *held,
+                          const char *line, size_t size, pp_error *reterr) {
+    char hex[PP_DIGEST_HEX];
+    pp_status status = pp_digest_bytes(held->digest, line, size, hex, reterr);
+    if (status == PP_OK)
+        luaL_addlstring(parts, hex, (size_t)lua_tointeger(L, 2));
+    return status;
+}
+
+static int l_digest_lines(lua_State *L) {
+    size_t size;
+    const char *at = luaL_checklstring(L, 1, &size), *end = at + size;
+    pp_error err;
+    line_digests *held = new_lines(L, &err);
+    if (!held)
+        return ppl_push_failure(L, &err);
+
+    luaL_Buffer parts;
+    luaL_buffinit(L, &parts);
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        const char *next = stop ? stop + 1 : end;
+        if (add_line(L, &parts, held, at, (size_t)(next - at), &err) != PP_OK)
+            return ppl_push_failure(L, &err);
+        at = next;
+    }
+    luaL_pushresult(&parts);
+    return 1;
+}
+
+static int l_digest_file_lines(lua_State *L) {
+    const char *path = ppl_check_text(L, 1);
+    pp_error err;
+    line_digests *held = new_lines(L, &err);
+    if (!held)
+        return ppl_push_failure(L, &err);
+    held->file = fopen(path, "re");
+    if (!held->file) {
+        (void)pp_fail(&err, PP_E_SYS, errno, "open", "%s", path);
+        return ppl_push_failure(L, &err);
+    }
+
+    luaL_Buffer parts;
+    luaL_buffinit(L, &parts);
+    size_t capacity = 0;
+    ssize_t size;
+    while ((size = getline(&held->line, &capacity, held->file)) > 0) {
+        if (add_line(L, &parts, held, held->line, (size_t)size, &err) != PP_OK)
+            return ppl_push_failure(L, &err);
+    }
+    if (ferror(held->file)) {
+        (void)pp_fail(&err, PP_E_SYS, errno, "read", "%s", path);
+        return ppl_push_failure(L, &err);
+    }
+    luaL_pushresult(&parts);
+    return 1;
+}
+
 int ppl_open_digest(lua_State *L) {
     static const luaL_Reg functions[] = {
         { "bytes", l_digest_bytes },
         { "file", l_digest_file },
+        { "lines", l_digest_lines },
+        { "file_lines", l_digest_file_lines },
         { NULL, NULL },
     };
+    static const luaL_Reg no_methods[] = { { NULL, NULL } };
+    ppl_handle_type(L, LINES_TYPE, no_methods, l_lines_close);
     luaL_newlib(L, functions);
     return 1;
 }

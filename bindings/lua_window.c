@@ -54,36 +54,58 @@ static void push_memory(lua_State *L, const pp_window_memory *memory, int names)
     lua_setfield(L, -2, "components");
 }
 
+enum { MEMORY_NAMES = 2 };
+
+/* The rows of frame `i`, whose table is on top; returns the place after them. */
+static pp_memory_row *fill_memory(lua_State *L, size_t i, pp_memory_row *row, ppl_packed *packed,
+                                  ppl_column column) {
+    size_t count = 0;
+    const ppl_sample *sample =
+        packed->samples ? ppl_samples_range(L, lua_gettop(L), packed->samples, &count) : NULL;
+    for (; count > 0; count--, sample++) {
+        if (!ppl_samples_holds(packed->samples, sample, column))
+            continue;
+        row->frame = i;
+        row->component = ppl_packed_component(L, packed, sample, MEMORY_NAMES);
+        row->bytes = ppl_samples_reading(packed->samples, sample, column);
+        row++;
+    }
+    size_t procs = (size_t)lua_rawlen(L, -1);
+    for (size_t p = 1; p <= procs; p++, row++) {
+        ppl_row_push(L, p);
+        row->frame = i;
+        row->component = ppl_component_index(L, MEMORY_NAMES);
+        row->bytes = ppl_decimal_field(L, lua_gettop(L), "bytes");
+        lua_pop(L, 1);
+    }
+    return row;
+}
+
 static int l_window_memory(lua_State *L) {
-    static const char *const fields[] = { "frames", NULL };
-    enum { NAMES = 2 };
+    static const char *const fields[] = { "frames", "rows", "names", "column", NULL };
     ppl_check_fields(L, 1, fields);
+    ppl_column column = ppl_samples_column(ppl_opt_string(L, 1, "column", ""));
     lua_settop(L, 1);
     lua_newtable(L);
+    ppl_packed packed = ppl_packed_open(L);
+    luaL_argcheck(L, !packed.samples || column != PPL_COLUMNS, 1, "no such column");
     size_t frame_count = ppl_array_push(L, 1, "frames");
-    size_t row_count = ppl_count_rows(L, frame_count, NULL);
-    pp_memory_row *rows = ppl_scratch(L, row_count, sizeof *rows), *row = rows;
+    size_t most = ppl_count_rows(L, frame_count, NULL) + ppl_packed_count(L, &packed, frame_count);
+    pp_memory_row *rows = ppl_scratch(L, most, sizeof *rows), *row = rows;
     lua_insert(L, -2);
     for (size_t i = 0; i < frame_count; i++) {
         ppl_row_push(L, i + 1);
-        size_t procs = (size_t)lua_rawlen(L, -1);
-        for (size_t p = 1; p <= procs; p++, row++) {
-            ppl_row_push(L, p);
-            row->frame = i;
-            row->component = ppl_component_index(L, NAMES);
-            row->bytes = ppl_decimal_field(L, lua_gettop(L), "bytes");
-            lua_pop(L, 1);
-        }
+        row = fill_memory(L, i, row, &packed, column);
         lua_pop(L, 1);
     }
     pp_window_memory *memory = ppl_new_handle(L, sizeof *memory, MEMORY_TYPE);
 
     pp_error err;
-    if (pp_window_memory_sum(rows, row_count, frame_count, (size_t)lua_rawlen(L, NAMES), memory,
-                             &err) != PP_OK)
+    if (pp_window_memory_sum(rows, (size_t)(row - rows), frame_count,
+                             (size_t)lua_rawlen(L, MEMORY_NAMES), memory, &err) != PP_OK)
         return ppl_push_failure(L, &err);
 
-    push_memory(L, memory, NAMES);
+    push_memory(L, memory, MEMORY_NAMES);
     pp_window_memory_done(memory);
     return 1;
 }

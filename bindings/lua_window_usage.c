@@ -15,13 +15,28 @@ static int l_usage_close(lua_State *L) {
     return 0;
 }
 
-enum { USAGE_COUNTERS = 2, USAGE_NAMES, USAGE_EXCLUDED }; /* stack slots of tables */
+enum { USAGE_COUNTERS = 2, USAGE_NAMES, USAGE_EXCLUDED, USAGE_CLOSED }; /* stack slots of tables */
 
 static const char *counter_name(lua_State *L, size_t c) {
     lua_rawgeti(L, USAGE_COUNTERS, (lua_Integer)c + 1);
     const char *name = lua_tostring(L, -1); /* stays alive in that table */
     lua_pop(L, 1);
     return name;
+}
+
+typedef struct usage_columns {
+    ppl_column of[PP_USAGE_COUNTERS_MAX];
+    size_t count;
+} usage_columns;
+
+/* The columns of packed rows that hold the counters. */
+static usage_columns counter_columns(lua_State *L, size_t count) {
+    usage_columns columns = { .count = count };
+    for (size_t c = 0; c < count; c++) {
+        columns.of[c] = ppl_samples_column(counter_name(L, c));
+        luaL_argcheck(L, columns.of[c] != PPL_COLUMNS, 1, "a counter that packed rows lack");
+    }
+    return columns;
 }
 
 static size_t push_counter_names(lua_State *L) {
@@ -78,14 +93,48 @@ static void fill_usage_row(lua_State *L, size_t counters, pp_usage_row *row) {
     }
 }
 
+/* What the exit record of its identity has, a row was only too late to read. */
+static void close_by_exit(lua_State *L, size_t counters, uint32_t identity, pp_usage_row *row) {
+    if (lua_rawgeti(L, USAGE_CLOSED, identity) == LUA_TTABLE) {
+        int exit = lua_gettop(L);
+        for (size_t c = 0; c < counters; c++)
+            if (!row->counters[c].known && ppl_decimal_field(L, exit, counter_name(L, c)).known)
+                row->counters[c].why = PP_E_VANISHED;
+    }
+    lua_pop(L, 1);
+}
+
+/* The rows of the frame at `at` that lie packed; returns the place after them. */
+static pp_usage_row *fill_packed(lua_State *L, int at, ppl_packed *packed, size_t frame,
+                                 pp_usage_row *rows, const usage_columns *columns) {
+    size_t count;
+    if (!packed->samples)
+        return rows;
+    const ppl_sample *sample = ppl_samples_range(L, at, packed->samples, &count);
+    for (size_t i = 0; i < count; i++, sample++, rows++) {
+        rows->frame = frame;
+        rows->component = ppl_packed_component(L, packed, sample, USAGE_NAMES);
+        rows->start_ns = sample->start_ns;
+        rows->id = sample->id;
+        for (size_t c = 0; c < columns->count; c++)
+            rows->counters[c] = ppl_samples_reading(packed->samples, sample, columns->of[c]);
+        close_by_exit(L, columns->count, sample->identity, rows);
+    }
+    return rows;
+}
+
 /* The array of frames is on top. */
 static void fill_usage(lua_State *L, pp_usage_frame *frames, pp_usage_row *rows,
-                       const pp_usage_input *input) {
+                       const pp_usage_input *input, ppl_packed *packed) {
+    usage_columns columns = { 0 };
+    if (packed->samples)
+        columns = counter_columns(L, input->counter_count);
     for (size_t i = 0; i < input->frame_count; i++) {
         ppl_row_push(L, i + 1);
         int at = lua_gettop(L);
         frames[i].t_ns = ppl_integer_need(L, at, "t_ns");
         frames[i].start_clock_ns = ppl_opt_integer(L, at, "start_clock_ns", frames[i].t_ns);
+        rows = fill_packed(L, at, packed, i, rows, &columns);
         size_t procs = ppl_array_push(L, at, "procs");
         for (size_t p = 1; p <= procs; p++, rows++) {
             ppl_row_push(L, p);
@@ -99,7 +148,8 @@ static void fill_usage(lua_State *L, pp_usage_frame *frames, pp_usage_row *rows,
 
 /* Reads the argument; everything it allocates stays on the stack. */
 static void read_usage(lua_State *L, pp_usage_input *input) {
-    static const char *const fields[] = { "frames", "excluded", "counters", "start_step_ns", NULL };
+    static const char *const fields[] = { "frames", "excluded", "counters", "start_step_ns",
+                                          "rows",   "names",    "closed",   NULL };
     ppl_check_fields(L, 1, fields);
     lua_settop(L, 1);
     input->start_step_ns = ppl_opt_integer(L, 1, "start_step_ns", 0);
@@ -107,13 +157,21 @@ static void read_usage(lua_State *L, pp_usage_input *input) {
     lua_newtable(L); /* USAGE_NAMES */
     size_t excluded_count = ppl_array_push(L, 1, "excluded");
 
+    lua_pushstring(L, "closed");
+    if (lua_rawget(L, 1) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+    }
+    ppl_packed packed = ppl_packed_open(L);
+
     input->frame_count = ppl_array_push(L, 1, "frames");
     luaL_argcheck(L, input->frame_count > 0, 1, "no frame");
-    input->row_count = ppl_count_rows(L, input->frame_count, "procs");
+    input->row_count = ppl_count_rows(L, input->frame_count, "procs") +
+                       ppl_packed_count(L, &packed, input->frame_count);
     pp_usage_frame *frames = ppl_scratch(L, input->frame_count, sizeof *frames);
     pp_usage_row *rows = ppl_scratch(L, input->row_count, sizeof *rows);
     lua_pushvalue(L, -3);
-    fill_usage(L, frames, rows, input);
+    fill_usage(L, frames, rows, input, &packed);
     lua_pop(L, 1);
 
     input->component_count = (size_t)lua_rawlen(L, USAGE_NAMES);

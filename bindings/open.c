@@ -17,6 +17,7 @@ int luaopen_pairperf_core(lua_State *L) {
         { "lock", ppl_open_lock },
         { "manifest", ppl_open_manifest },
         { "process", ppl_open_process },
+        { "samples", ppl_open_samples },
         { "sandbox", ppl_open_sandbox },
         { "supervisor", ppl_open_supervisor },
         { "sweep", ppl_open_sweep },

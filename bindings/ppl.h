@@ -33,6 +33,7 @@ int ppl_open_json(lua_State *L);
 int ppl_open_lock(lua_State *L);
 int ppl_open_manifest(lua_State *L);
 int ppl_open_process(lua_State *L);
+int ppl_open_samples(lua_State *L);
 int ppl_open_sandbox(lua_State *L);
 int ppl_open_supervisor(lua_State *L);
 int ppl_open_sweep(lua_State *L);

@@ -20,4 +20,20 @@ function digest.file(path) end
 ---@nodiscard
 function digest.bytes(bytes) end
 
+--- The first digits of the digest of every line, its end included, one after the other.
+---@param bytes string
+---@param digits integer 1 to 64
+---@return string? hex
+---@return pairperf.Error? err codes: nomem, sys (libcrypto refused)
+---@nodiscard
+function digest.lines(bytes, digits) end
+
+--- The same for the lines of a file, which is not held in memory.
+---@param path string
+---@param digits integer
+---@return string? hex
+---@return pairperf.Error? err codes: nomem, sys
+---@nodiscard
+function digest.file_lines(path, digits) end
+
 return digest

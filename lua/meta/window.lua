@@ -21,6 +21,9 @@ local window = {}
 ---@field excluded string[] components reported on their own
 ---@field counters string[]? fields of the rows, cpu_ns first; default: that, wakeups, write_bytes
 ---@field start_step_ns integer? start stamps are rounded down to multiples of this
+---@field rows pairperf.Rows? packed rows: each frame says its own, beside its `procs`
+---@field names string[]? components of the packed rows, by executable
+---@field closed table<integer, table>? exit records by identity: counters they have spoil no total
 
 ---@class pairperf.UsageResult
 ---@field flags string[] late_discovery, unreadable, counter_regressed:C, overflow:C, unreadable:C
@@ -45,8 +48,14 @@ function window.window_usage(input) end
 ---@field partial {frames: integer, max: string?, mean: number?} over the complete frames
 ---@field components table<string, {max: string?, mean: number?}>
 
+---@class pairperf.MemoryInput
+---@field frames {name: string, bytes: pairperf.Decimal?}[][] with packed rows: ranges, too
+---@field rows pairperf.Rows? packed rows; those that hold no memory of their own are left out
+---@field names string[]? components of the packed rows, by executable
+---@field column string? the field of the packed rows
+
 --- Per-frame sums, their maximum and mean.
----@param input {frames: {name: string, bytes: pairperf.Decimal?}[][]}
+---@param input pairperf.MemoryInput
 ---@return pairperf.MemoryResult? memory
 ---@return pairperf.Error? err codes: nomem
 ---@nodiscard

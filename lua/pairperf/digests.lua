@@ -29,11 +29,7 @@ end
 -- ---------------------------------------------------------------- one file
 
 local function digests_of_lines(text)
-  local parts = {}
-  for line in text:gmatch "[^\n]*\n?" do
-    parts[#parts + 1] = line ~= "" and short(line) or nil
-  end
-  return table.concat(parts)
+  return assert(core.digest.lines(text, SHORT))
 end
 
 local function digests_of_fields(text)
@@ -65,9 +61,13 @@ end
 
 local function read_entry(output, path, size)
   local whole = output .. "/" .. path
-  if size > LINES_MAX_BYTES then
+  if size > LINES_MAX_BYTES or path:find "%.jsonl$" then -- too large to be held at once
+    local lines
     local sha256, err = core.digest.file(whole)
-    return sha256 and { path = path, size = size, sha256 = sha256 }, err
+    if sha256 and size <= LINES_MAX_BYTES then
+      lines, err = core.digest.file_lines(whole, SHORT)
+    end
+    return not err and { path = path, size = size, sha256 = sha256, lines = lines } or nil, err
   end
   local text, err = core.fs.read(whole)
   return text and M.entry(path, text), err

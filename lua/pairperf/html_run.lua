@@ -1,80 +1,58 @@
 -- SPDX-License-Identifier: Apache-2.0
---- What the pictures of a report show of one run, frame by frame. Frames are read one at a time and
---- only a few numbers of each are kept; no figure of the report depends on them.
+--- What the pictures of a report show of one run, frame by frame: only a few numbers of each are
+--- kept. No figure of the report depends on them.
 local core = require "pairperf.core"
-local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local records = require "pairperf.records"
 local run_requests = require "pairperf.run_requests"
+local samples = require "pairperf.samples"
 local window_frames = require "pairperf.window_frames"
 
 local M = {}
 
-local COUNTERS = {
-  switches = { "voluntary_switches", "involuntary_switches" },
-  wakeups = { "wakeups_pkg_idle", "wakeups_interrupt" },
-}
-
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
+local known = measured.known
 
 -- ---------------------------------------------------------------- one frame
 
--- Adds what a process counted since it was seen last; all of it when it is new.
-local function count(state, proc, id)
-  local last = state.last[id] or {}
-  for name, fields in pairs(COUNTERS) do
-    for _, field in ipairs(fields) do
-      local value = proc[field]
-      if known(value) then
-        state.total[name] = (state.total[name] or 0) + math.max(0, value - (last[field] or 0))
-        last[field] = value
-      end
-    end
-  end
-  state.last[id] = last
+-- Adds what was gained since the pass before.
+local function count(state, switches, wakeups)
+  local total = state.total
+  total.switches = switches and (total.switches or 0) + switches or total.switches
+  total.wakeups = wakeups and (total.wakeups or 0) + wakeups or total.wakeups
 end
 
-local function live(state, proc, id, frame)
+local function live(state, id, proc, frame)
   local one = state.lives[id]
   if not one then
     local start_ns = known(proc.start_ns) and proc.start_ns + frame.t_ns - frame.cont_ns
-    one = { pid = proc.pid, first_ns = math.min(start_ns or frame.t_ns, frame.t_ns) }
+    local first_ns = math.min(start_ns or frame.t_ns, frame.t_ns)
+    one = { pid = proc.pid, first_ns = first_ns, last_ns = frame.t_ns, escaped = false }
     state.lives[id], state.order[#state.order + 1] = one, one
   end
   if known(proc.exe) and proc.exe ~= "" then
     one.name = window_frames.component(proc.exe)
   end
-  one.last_ns = frame.t_ns
   one.escaped = one.escaped or proc.escaped or false
   return one
 end
 
-local function resident(frame)
-  local sum
-  for _, proc in ipairs(frame.procs) do
-    if window_frames.holds(proc, "rss_bytes") and known(proc.rss_bytes) then
-      sum = (sum or 0) + proc.rss_bytes
-    end
-  end
-  return sum
-end
-
-local function add_frame(state, frame)
+local function add_frame(state, rows, frame)
   if frame.seq <= state.seq then
     return
   end
   state.seq = frame.seq
-  for _, proc in ipairs(frame.procs) do
-    local id = window_frames.identity(proc)
-    count(state, proc, id)
-    live(state, proc, id, frame)
+  local news, switches, wakeups = rows:pass(frame)
+  count(state, switches, wakeups)
+  for _, i in ipairs(news) do
+    local proc = rows:about(i)
+    live(state, proc.identity, proc, frame)
   end
   for _, exit in ipairs(frame.exits) do
-    local id = window_frames.identity(exit)
-    count(state, exit, id)
-    live(state, exit, id, frame).ended = true
-    state.last[id] = nil
+    local id
+    id, switches, wakeups = rows:ended(exit)
+    count(state, switches, wakeups)
+    local one = live(state, id, exit, frame)
+    one.last_ns, one.ended = frame.t_ns, true
   end
   local sums, group = frame.conservation, known(frame.cgroup) and frame.cgroup or {}
   state.points[#state.points + 1] = {
@@ -84,23 +62,17 @@ local function add_frame(state, frame)
     writes = known(sums.write_bytes) and sums.write_bytes or nil,
     switches = state.total.switches,
     wakeups = state.total.wakeups,
-    rss = resident(frame),
+    rss = (rows:resident(frame)),
     missed = frame.missed > 0 and frame.missed or nil,
   }
 end
 
-local function add_file(state, path)
-  local text, err = core.fs.read(path)
-  if not text then
-    return err.errno == "ENOENT" or nil, err
+-- Each process was there at least until the last pass that showed it.
+local function finish(state, rows)
+  for id, one in pairs(state.lives) do
+    local point = state.points[rows:last_pass(id)]
+    one.last_ns = math.max(one.last_ns, point and point.t_ns or one.last_ns)
   end
-  for line in text:gmatch "([^\n]*)\n" do
-    local frame = core.json.decode(line)
-    if type(frame) == "table" then
-      add_frame(state, frame)
-    end
-  end
-  return true
 end
 
 -- ---------------------------------------------------------------- one run
@@ -150,13 +122,16 @@ local function read_frames(run_dir)
   if cache[run_dir] and cache[run_dir].stamps == stamps then
     return cache[run_dir]
   end
-  local state = { seq = -1, last = {}, total = {}, lives = {}, order = {}, points = {} }
-  for _, path in ipairs { first, second } do
-    local ok, err = add_file(state, path)
-    if not ok then
-      return nil, err
-    end
+  local frames, err = samples.read(run_dir)
+  if not frames then
+    return nil, err
   end
+  local state = { seq = -1, total = {}, lives = {}, order = {}, points = {} }
+  for _, frame in ipairs(frames) do
+    add_frame(state, frames.rows, frame)
+  end
+  finish(state, frames.rows)
+  frames.rows:close()
   cache[run_dir] = { stamps = stamps, points = state.points, lives = state.order }
   return cache[run_dir]
 end

@@ -2,21 +2,13 @@
 --- The inside of one run's window: was it steady, and how alike are its intervals? For the advice
 --- of a report; no value of the run depends on it.
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local window_frames = require "pairperf.window_frames"
 local within_run = require "pairperf.stats.within_run"
 
 local M = {}
 
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
-
-local function or_null(value)
-  if value == nil then
-    return json.null
-  end
-  return value
-end
+local known, or_null = measured.known, measured.or_null
 
 -- CPU in percent of one core, interval by interval; nil when a frame has no such total.
 local function cpu_by(window, source)
@@ -39,27 +31,15 @@ local function cpu_series(window, tier)
   return cpu_by(window, tier == "cgroup" and "cgroup" or "conservation")
 end
 
-local function resident(entry)
-  local sum = 0
-  for _, proc in ipairs(entry.frame.procs) do
-    if window_frames.holds(proc, "rss_bytes") then
-      if not known(proc.rss_bytes) then
-        return nil
-      end
-      sum = sum + proc.rss_bytes
-    end
-  end
-  return sum
-end
-
 -- Resident memory, frame by frame; nil when one is incomplete.
 local function memory_series(window)
   local values = {}
   for i, entry in ipairs(window) do
-    values[i] = resident(entry)
-    if not values[i] or entry.frame.enumeration ~= "ok" or #entry.unseen > 0 then
+    local sum, complete = window.rows:resident(entry.frame)
+    if not complete or entry.frame.enumeration ~= "ok" or #entry.unseen > 0 then
       return nil
     end
+    values[i] = sum or 0
   end
   return values
 end
@@ -84,11 +64,11 @@ end
 
 --- By the metric whose run value they make: cpu_percent, rss_mean_bytes; one that cannot be given
 --- for every interval is absent.
----@param records table[] of samples.jsonl
+---@param samples pairperf.Samples
 ---@param tier string? source of the run's CPU value
 ---@return table<string, table>
-function M.build(records, tier)
-  local window = window_frames.mark_unseen(window_frames.window(records))
+function M.build(samples, tier)
+  local window = window_frames.mark_unseen(window_frames.window(samples))
   local result = {}
   for name, series in pairs { cpu_percent = cpu_series, rss_mean_bytes = memory_series } do
     local values = series(window, tier)

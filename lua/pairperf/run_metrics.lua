@@ -135,10 +135,8 @@ end
 -- does not say whether any ended is no proof that none did.
 local function threads_ended(window)
   for _, entry in ipairs(window) do
-    for _, proc in ipairs(entry.frame.procs) do
-      if proc.switches_lower_bound ~= false then
-        return true
-      end
+    if window.rows:threads_ended(entry.frame) then
+      return true
     end
     for _, exit in ipairs(entry.exits) do
       if exit.switches_lower_bound ~= false or not exit.final then
@@ -181,14 +179,15 @@ end
 
 local function add_memory(metrics, window, spec, components)
   local nowhere = window_frames.nowhere(window, spec.field, spec.pass)
-  local frames = window_frames.memory_frames(window, spec.field, spec.pass or false)
-  if nowhere or #frames == 0 then
-    local absent = { reason = #frames == 0 and "no_pass" or nowhere, passes = #frames }
+  local input = window_frames.memory_input(window, spec.field, spec.pass or false)
+  local passes = #input.frames
+  if nowhere or passes == 0 then
+    local absent = { reason = passes == 0 and "no_pass" or nowhere, passes = passes }
     metrics[spec.name .. "_max_bytes"] = metric("B", nil, absent)
     metrics[spec.name .. "_mean_bytes"] = metric("B", nil, absent)
     return
   end
-  local m = core.window.memory { frames = frames }
+  local m = core.window.memory(input)
   local reason = table.concat(m.flags, ", ")
   local function put(suffix, value, partial)
     metrics[spec.name .. suffix] = metric("B", nil, {
@@ -196,7 +195,7 @@ local function add_memory(metrics, window, spec, components)
       partial = partial,
       flags = sorted_copy(m.flags),
       reason = reason,
-      passes = #frames,
+      passes = passes,
     })
   end
   put("_max_bytes", whole_bytes(m.max), whole_bytes(m.partial.max))
@@ -230,10 +229,11 @@ local function denied(window, usage_flags)
     for _, row in ipairs(entry.unseen) do
       note(row.pid, row.exe, ("%s (%s)"):format(row.failure.op, row.failure.status))
     end
-    for _, proc in ipairs(entry.frame.procs) do
-      for field, why in pairs(proc.missing or {}) do
+    for _, row in ipairs(window.rows:denied(entry.frame)) do
+      local proc = window.rows:about(row)
+      for field, why in pairs(proc.missing) do
         local is_memory = field:find "_bytes$" and not field:find "write_bytes$"
-        local closed = IO[field] and conserved_writes[window_frames.identity(proc)]
+        local closed = IO[field] and conserved_writes[proc.identity]
         if why == "denied" and not closed and (is_memory or unreadable) then
           note(proc.pid, proc.exe, ("%s (denied)"):format(field))
         end
@@ -262,13 +262,13 @@ end
 local function distinct(window)
   local seen, count = {}, 0
   for _, entry in ipairs(window) do
-    for _, list in ipairs { entry.frame.procs, entry.exits } do
-      for _, proc in ipairs(list) do
-        local id = window_frames.identity(proc)
-        count = count + (seen[id] and 0 or 1)
-        seen[id] = true
-      end
+    window.rows:identities(entry.frame, seen)
+    for _, exit in ipairs(entry.exits) do
+      seen[window.rows:identity(exit)] = true
     end
+  end
+  for _ in pairs(seen) do
+    count = count + 1
   end
   return count
 end
@@ -283,12 +283,12 @@ end
 ---@field cross_check table? two CPU totals of the window side by side
 
 --- Everything that the samples of one run say about its window.
----@param records table[] of samples.jsonl
+---@param samples pairperf.Samples
 ---@param planned {interval_ns: integer, duration_ns: integer}
 ---@param excluded string[] components reported on their own
 ---@return pairperf.RunNumbers
-function M.build(records, planned, excluded)
-  local window = window_frames.mark_unseen(window_frames.window(records))
+function M.build(samples, planned, excluded)
+  local window = window_frames.mark_unseen(window_frames.window(samples))
   local validity = M.validity(window, planned)
   local metrics, components = {}, {}
   if #window == 0 then
@@ -302,18 +302,15 @@ function M.build(records, planned, excluded)
     }
   end
   local names, specs = measured_counters(window, metrics)
-  local usage = core.window.window_usage {
-    frames = window_frames.usage_frames(window, names, START_STEP_NS),
-    counters = names,
-    excluded = excluded,
-    start_step_ns = START_STEP_NS,
-  }
+  local input = window_frames.usage_input(window, names, START_STEP_NS)
+  input.excluded = excluded
+  local usage = core.window.window_usage(input)
   for name, percent in pairs(usage.components_cpu_percent) do
     components[name] = { cpu_percent = percent }
   end
   add_observed(metrics, usage, specs, window)
   local cpu_ns, cross_check = run_tiers.add(metrics, {
-    records = records,
+    records = samples,
     window = window,
     elapsed_ns = validity.elapsed_ns,
     usage = usage,

@@ -9,6 +9,7 @@ local records = require "pairperf.records"
 local run_intervals = require "pairperf.run_intervals"
 local run_metrics = require "pairperf.run_metrics"
 local run_requests = require "pairperf.run_requests"
+local samples = require "pairperf.samples"
 
 local M = {}
 
@@ -214,12 +215,11 @@ end
 
 -- What the harness wrote, what the supervisor saved when the harness was gone, and what recover
 -- found out after both.
-local SAVED =
-  { events = { "events.supervisor", "events.recover" }, samples = { "samples.supervisor" } }
+local SAVED = { "events.supervisor", "events.recover" }
 
-local function read_together(run_dir, name)
-  local list, err = records.read_if_any(("%s/%s.jsonl"):format(run_dir, name))
-  for _, more in ipairs(list and SAVED[name] or {}) do
+local function read_events(run_dir)
+  local list, err = records.read_if_any(run_dir .. "/events.jsonl")
+  for _, more in ipairs(list and SAVED or {}) do
     local saved
     saved, err = records.read_if_any(("%s/%s.jsonl"):format(run_dir, more))
     if not saved then
@@ -235,11 +235,12 @@ end
 local function read_all(run_dir)
   local read = { malformed = 0, torn = json.array {} }
   local err
-  for _, name in ipairs { "events", "samples" } do
-    read[name], err = read_together(run_dir, name)
-    if not read[name] then
-      return nil, err
-    end
+  read.events, err = read_events(run_dir)
+  if read.events then
+    read.samples, err = samples.read(run_dir)
+  end
+  if not read.samples then
+    return nil, err
   end
   read.requests, err = run_requests.read(run_dir)
   if err then
@@ -299,6 +300,8 @@ function M.build(run_dir, plan, slot)
   local failed = find_failure(slot, read, first, lists, result)
   local verdict = first.verdict or first.sweep
   local cpu = result.metrics.cpu_percent
+  local intervals = run_intervals.build(read.samples, cpu and cpu.tier)
+  read.samples.rows:close()
   return {
     schema = "pairperf-summary-1",
     slot = slot.slot,
@@ -313,7 +316,7 @@ function M.build(run_dir, plan, slot)
     window = result.window,
     metrics = result.metrics,
     cross_check = or_null(result.cross_check),
-    intervals = run_intervals.build(read.samples, cpu and cpu.tier),
+    intervals = intervals,
     components = result.components,
     excluded_unseen = excluded_unseen(plan, result),
     latency = or_null(run_latency),

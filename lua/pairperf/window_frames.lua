@@ -21,16 +21,19 @@ end
 
 -- Whichever of harness and supervisor saved it, each frame counts once.
 local function once(records)
-  local frames, seen = {}, {}
+  local frames, seen, sorted, last = {}, {}, true, 0
   for _, frame in ipairs(records) do
     if not seen[frame.seq] then
       seen[frame.seq] = true
       frames[#frames + 1] = frame
+      sorted, last = sorted and frame.seq >= last, frame.seq
     end
   end
-  table.sort(frames, function(a, b)
-    return a.seq < b.seq
-  end)
+  if not sorted then
+    table.sort(frames, function(a, b)
+      return a.seq < b.seq
+    end)
+  end
   return frames
 end
 
@@ -58,34 +61,38 @@ local function give_exits(frames, id)
   return window
 end
 
+---@class pairperf.Window: {frame: table, exits: table[], exits_dropped: integer, unseen: table[]}[]
+---@field rows pairperf.Rows of all frames
+
 --- The frames of the last window, each with the exits since the one before.
----@param records table[] as read from samples.jsonl
----@return {frame: table, exits: table[]}[]
-function M.window(records)
-  local frames = once(records)
-  return give_exits(frames, last_window(frames))
+---@param samples pairperf.Samples
+---@return pairperf.Window
+function M.window(samples)
+  local frames = once(samples)
+  local window = give_exits(frames, last_window(frames))
+  window.rows = samples.rows
+  return window
 end
 
-local function identity(proc)
-  return ("%s:%s:%s"):format(proc.pid, proc.start, proc.unique)
+-- Components by the number of an executable in `rows`; 0: it has none.
+local function names(rows)
+  local list = { [0] = M.component(nil) }
+  for number, exe in ipairs(rows:exes()) do
+    list[number] = M.component(exe)
+  end
+  return list
 end
-M.identity = identity
-
---- Whether a reading is absent only because its process had ended.
-function M.ended(proc, field)
-  return ENDED[proc.missing and proc.missing[field]] or false
-end
+M.names = names
 
 -- A member whose look failed has no row: it was there, and nothing of it is known.
-local function unseen_members(entry, last_by_pid)
-  local present, rows = {}, {}
-  for _, proc in ipairs(entry.frame.procs) do
-    present[proc.pid] = true
-  end
+local function unseen_members(entry, rows, last_by_pid)
+  local present, unseen = {}, {}
+  rows:pids(entry.frame, present)
   for _, failure in ipairs(entry.frame.failures) do
     if failure.owned and not present[failure.pid] and not ENDED[failure.status] then
-      local known = last_by_pid[failure.pid] or { start_ns = 0, exe = "(unread)" }
-      rows[#rows + 1] = {
+      local last = last_by_pid[failure.pid]
+      local known = last and rows:about(last) or { start_ns = 0, exe = "(unread)" }
+      unseen[#unseen + 1] = {
         pid = failure.pid,
         start = known.start,
         unique = known.unique,
@@ -97,16 +104,26 @@ local function unseen_members(entry, last_by_pid)
       }
     end
   end
-  return rows
+  return unseen
+end
+
+local function some_failed(window)
+  for _, entry in ipairs(window) do
+    if #entry.frame.failures > 0 then
+      return true
+    end
+  end
+  return false
 end
 
 --- Adds to each entry `unseen`: rows for members that could not be looked at.
+---@param window pairperf.Window
 function M.mark_unseen(window)
-  local last_by_pid = {}
+  local failed, last_by_pid = some_failed(window), {}
   for _, entry in ipairs(window) do
-    entry.unseen = unseen_members(entry, last_by_pid)
-    for _, proc in ipairs(entry.frame.procs) do
-      last_by_pid[proc.pid] = proc
+    entry.unseen = failed and unseen_members(entry, window.rows, last_by_pid) or {}
+    if failed then
+      window.rows:pids(entry.frame, last_by_pid)
     end
   end
   return window
@@ -135,7 +152,7 @@ local function closed_by_exit(window, step_ns)
   for _, entry in ipairs(window) do
     for _, exit in ipairs(entry.exits) do
       if exit.final and exit.start_ns + step_ns >= began then
-        closed[identity(exit)] = exit
+        closed[window.rows:identity(exit)] = exit
       end
     end
   end
@@ -144,8 +161,8 @@ end
 
 --- Identities that ended in the window and whose writes are in its conserved total all the same:
 --- whoever waited for them got them, and could be read at both ends.
----@param window table[]
----@return table<string, boolean>
+---@param window pairperf.Window
+---@return table<integer, boolean>
 function M.conserved_writes(window)
   local ended = {}
   for _, at in ipairs { 1, #window } do
@@ -157,31 +174,18 @@ function M.conserved_writes(window)
   end
   for _, entry in ipairs(window) do
     for _, exit in ipairs(entry.exits) do
-      ended[identity(exit)] = true
+      ended[window.rows:identity(exit)] = true
     end
   end
   return ended
 end
 
-local function live_row(proc, counters, exit)
-  local row = { missing = {} }
-  for key, value in pairs(proc) do
-    row[key] = key ~= "missing" and value or row[key]
-  end
-  for _, counter in ipairs(counters) do
-    local closed = exit and exit[counter] ~= nil and exit[counter] ~= json.null
-    row.missing[counter] = closed and "vanished" or (proc.missing and proc.missing[counter])
-  end
-  return row
-end
-
---- Rows for core.window.window_usage.
----@param window table[] after mark_unseen
+--- What core.window.window_usage reads of a window.
+---@param window pairperf.Window after mark_unseen
 ---@param counters string[]
 ---@param step_ns integer how coarse start stamps are
----@return table[] frames
-function M.usage_frames(window, counters, step_ns)
-  local closed = closed_by_exit(window, step_ns)
+---@return table input
+function M.usage_input(window, counters, step_ns)
   local frames = {}
   for i, entry in ipairs(window) do
     local rows = {}
@@ -191,9 +195,6 @@ function M.usage_frames(window, counters, step_ns)
         rows[#rows + 1] = row
       end
     end
-    for _, proc in ipairs(entry.frame.procs) do
-      add(live_row(proc, counters, closed[identity(proc)]))
-    end
     for _, row in ipairs(entry.unseen) do
       add(row)
     end
@@ -201,49 +202,49 @@ function M.usage_frames(window, counters, step_ns)
       add(exit_row(exit, counters))
     end
     local frame = entry.frame
-    frames[i] = { t_ns = frame.t_ns, start_clock_ns = frame.listed_cont_ns, procs = rows }
+    frames[i] = {
+      t_ns = frame.t_ns,
+      start_clock_ns = frame.listed_cont_ns,
+      procs = rows,
+      first_row = frame.first_row,
+      last_row = frame.last_row,
+    }
   end
-  return frames
+  return {
+    frames = frames,
+    rows = window.rows,
+    names = names(window.rows),
+    closed = closed_by_exit(window, step_ns),
+    counters = counters,
+    start_step_ns = step_ns,
+  }
 end
 
---- Whether a process adds to a sum of memory: a zombie holds none, and a vfork child that is still
---- in its parent's address space is no second copy of it.
----@param proc table
----@param field string
----@return boolean
-function M.holds(proc, field)
-  return proc.phase ~= "zombie" and not proc.shares_memory and not M.ended(proc, field)
-end
-
-local function memory_rows(entry, field)
-  local rows = {}
-  for _, proc in ipairs(entry.frame.procs) do
-    if M.holds(proc, field) then
-      rows[#rows + 1] = { name = M.component(proc.exe), bytes = proc[field] }
-    end
-  end
+local function memory_frame(entry)
+  local frame = entry.frame
+  local rows = { first_row = frame.first_row, last_row = frame.last_row }
   for _, row in ipairs(entry.unseen) do
     rows[#rows + 1] = { name = M.component(row.exe) }
   end
-  if entry.frame.enumeration ~= "ok" then
+  if frame.enumeration ~= "ok" then
     rows[#rows + 1] = { name = "(enumeration)" } -- an unknown rest
   end
   return rows
 end
 
---- Rows for core.window.memory: of every frame, or of those with a memory pass.
----@param window table[] after mark_unseen
+--- What core.window.memory reads of a window: of every frame, or of those with a memory pass.
+---@param window pairperf.Window after mark_unseen
 ---@param field string
 ---@param passes_only boolean
----@return table[][] frames
-function M.memory_frames(window, field, passes_only)
+---@return table input
+function M.memory_input(window, field, passes_only)
   local frames = {}
   for _, entry in ipairs(window) do
     if entry.frame.memory_pass or not passes_only then
-      frames[#frames + 1] = memory_rows(entry, field)
+      frames[#frames + 1] = memory_frame(entry)
     end
   end
-  return frames
+  return { frames = frames, rows = window.rows, names = names(window.rows), column = field }
 end
 
 --- Why a field is nowhere in the window: the one reason that all rows give; nil when some have it.
@@ -251,14 +252,12 @@ end
 function M.nowhere(window, field, passes_only)
   local reason
   for _, entry in ipairs(window) do
-    local read = entry.frame.memory_pass or not passes_only
-    for _, proc in ipairs(read and entry.frame.procs or {}) do
-      local value = proc[field]
-      local why = proc.missing and proc.missing[field]
-      if (value ~= nil and value ~= json.null) or (why and why ~= "unsupported") then
+    if entry.frame.memory_pass or not passes_only then
+      local nowhere, unsupported = window.rows:nowhere(entry.frame, field)
+      if not nowhere then
         return nil
       end
-      reason = why or reason
+      reason = unsupported and "unsupported" or reason
     end
   end
   return reason or "not_measured"

@@ -13,7 +13,7 @@ describe("a conserved total", function()
 
   local function flags()
     local planned = { interval_ns = 10 * fixture.S, duration_ns = 20 * fixture.S }
-    local metrics = run_metrics.build(frames, planned, {}).metrics
+    local metrics = run_metrics.build(fixture.samples(frames), planned, {}).metrics
     return metrics.cpu_percent_conservation.flags, metrics.write_bytes_per_second_conservation.flags
   end
 
@@ -35,7 +35,7 @@ describe("a conserved total", function()
 
   local function built()
     local planned = { interval_ns = 10 * fixture.S, duration_ns = 20 * fixture.S }
-    return run_metrics.build(frames, planned, {}).metrics
+    return run_metrics.build(fixture.samples(frames), planned, {}).metrics
   end
 
   -- proves: MET-6, MET-7

@@ -160,9 +160,9 @@ describe("a fault seen elsewhere", function()
     end
     local intervals = require "pairperf.run_intervals"
     local frames = fixture.frames(list)
-    assert.near(60, intervals.build(frames).cpu_percent.mean, 1e-9)
+    assert.near(60, intervals.build(fixture.samples(frames)).cpu_percent.mean, 1e-9)
     local planned = { interval_ns = S, duration_ns = 5 * S }
-    local result = require("pairperf.run_metrics").build(frames, planned, {})
+    local result = require("pairperf.run_metrics").build(fixture.samples(frames), planned, {})
     assert.near(60, result.metrics.cpu_percent_observed.value, 1e-9)
     assert.near(60, result.metrics.cpu_percent_conservation.value, 1e-9)
     assert.near(60, result.components.child.cpu_percent, 1e-9)

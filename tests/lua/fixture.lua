@@ -316,6 +316,17 @@ function M.remove(path)
   os.execute("rm -rf '" .. path .. "'")
 end
 
+--- What the product reads back of frames.
+---@param frames table[]
+---@return pairperf.Samples
+function M.samples(frames)
+  local dir = M.directory()
+  M.write(dir .. "/samples.jsonl", M.lines(frames))
+  local samples = assert(require("pairperf.samples").read(dir))
+  M.remove(dir)
+  return samples
+end
+
 --- Writes samples, events and requests of one run below `dir`.
 ---@param run {frames: table[]?, events: table[]?, requests: table[]?, samples: string?}
 function M.run(dir, run)

@@ -35,7 +35,7 @@ end
 
 describe("a run's intervals", function()
   it("keep size, place and p of the largest step", function()
-    local found = run_intervals.build(stepped(40, 20))
+    local found = run_intervals.build(fixture.samples(stepped(40, 20)))
     local cpu = found.cpu_percent
     assert.equal(24, cpu.n)
     assert.near(-20, cpu.step, 0.5)
@@ -48,10 +48,11 @@ describe("a run's intervals", function()
 
   it("are by the source of the run's value", function()
     local list = fixture.in_cgroup(stepped(40, 20), 2)
-    assert.near(-40, run_intervals.build(list, "cgroup").cpu_percent.step, 1)
-    assert.near(-20, run_intervals.build(list, "conservation").cpu_percent.step, 0.5)
+    local samples = fixture.samples(list)
+    assert.near(-40, run_intervals.build(samples, "cgroup").cpu_percent.step, 1)
+    assert.near(-20, run_intervals.build(samples, "conservation").cpu_percent.step, 0.5)
     list[5].cgroup = core.json.null
-    assert.is_nil(run_intervals.build(list, "cgroup").cpu_percent)
+    assert.is_nil(run_intervals.build(fixture.samples(list), "cgroup").cpu_percent)
   end)
 
   it("are absent where one frame has no total", function()
@@ -59,18 +60,18 @@ describe("a run's intervals", function()
     list[5].conservation.cpu_ns = core.json.null
     list[7].procs[1].rss_bytes = core.json.null
     list[7].procs[1].missing.rss_bytes = "denied"
-    assert.same({}, run_intervals.build(list))
+    assert.same({}, run_intervals.build(fixture.samples(list)))
     list = stepped(40, 20)
     list[7].failures[1] =
       { owned = true, pid = 9, op = "stat", status = "denied", errno = "EACCES" }
-    assert.is_nil(run_intervals.build(list).rss_mean_bytes)
+    assert.is_nil(run_intervals.build(fixture.samples(list)).rss_mean_bytes)
     list[7].failures[1], list[7].enumeration = nil, "denied"
-    assert.is_nil(run_intervals.build(list).rss_mean_bytes)
-    assert.same({}, run_intervals.build {})
+    assert.is_nil(run_intervals.build(fixture.samples(list)).rss_mean_bytes)
+    assert.same({}, run_intervals.build(fixture.samples {}))
   end)
 
   it("have no test when there are few", function()
-    local cpu = run_intervals.build(fixture.steady(20)).cpu_percent
+    local cpu = run_intervals.build(fixture.samples(fixture.steady(20))).cpu_percent
     assert.equal(2, cpu.n)
     assert.equal(core.json.null, cpu.step_p)
     assert.equal(core.json.null, cpu.lag1)

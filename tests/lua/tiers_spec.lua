@@ -13,7 +13,7 @@ local S = fixture.S
 local PLANNED = { interval_ns = 10 * S, duration_ns = 20 * S }
 
 local function built(frames, excluded)
-  return run_metrics.build(frames, PLANNED, excluded or {})
+  return run_metrics.build(fixture.samples(frames), PLANNED, excluded or {})
 end
 
 describe("the control group's total", function()
