@@ -4,6 +4,7 @@ local caveats = require "pairperf.caveats"
 local conclusions = require "pairperf.conclusions"
 local confining = require "pairperf.confining"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local noise_floor = require "pairperf.noise_floor"
 local report_compare = require "pairperf.report_compare"
 local report_findings = require "pairperf.report_findings"
@@ -13,16 +14,7 @@ local stats = require "pairperf.stats"
 
 local M = {}
 
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
-
-local function or_null(value)
-  if value == nil then
-    return json.null
-  end
-  return value
-end
+local known, or_null = measured.known, measured.or_null
 
 local function variant_names(plan)
   return plan.mode == "single" and { "baseline" } or { "baseline", "candidate" }

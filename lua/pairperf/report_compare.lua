@@ -5,14 +5,13 @@ local compare = require "pairperf.compare"
 local core = require "pairperf.core"
 local gate = require "pairperf.gate"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local metric_names = require "pairperf.metric_names"
 local noise_floor = require "pairperf.noise_floor"
 
 local M = {}
 
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
+local known = measured.known
 
 local function names_of(scenarios)
   local names = {}

@@ -2,22 +2,14 @@
 --- Advice from inside the runs of a scenario: runs that were not steady, and whether more runs or
 --- longer ones would help. It excludes nothing.
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local within_run = require "pairperf.stats.within_run"
 
 local M = {}
 
 local UNSTEADY_P <const> = 0.01
 
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
-
-local function or_null(value)
-  if value == nil then
-    return json.null
-  end
-  return value
-end
+local known, or_null = measured.known, measured.or_null
 
 local function find_row(scenario, name)
   for _, row in ipairs(scenario.metrics) do

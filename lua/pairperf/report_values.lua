@@ -1,13 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The numbers of a comparison row as text, alike for Markdown and terminal.
 local format = require "pairperf.format"
-local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 
 local M = {}
 
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
+local known = measured.known
 M.known = known
 
 local function number(value)
