@@ -40,13 +40,13 @@ describe("samples", function()
 
   -- proves: REP-3
   it("reads a line that is spelt otherwise as the same frame", function()
-    local plain = assert(json.encode(frames({ exe = "/opt/é\"\n" })[1]))
+    local plain = assert(json.encode(frames({ exe = '/opt/é"\n' })[1]))
     local spelt = plain:gsub('"procs":', ' "pro\\u0063s" : '):gsub(":", ": ")
     local got = assert(read(plain .. "\n" .. spelt .. "\n"))
     assert.equal(0, got.malformed)
     local one, other = got.rows:about(got[1].first_row), got.rows:about(got[2].first_row)
     assert.same(one, other)
-    assert.equal("/opt/é\"\n", one.exe)
+    assert.equal('/opt/é"\n', one.exe)
     got[2].first_row, got[2].last_row = got[1].first_row, got[1].last_row
     assert.same(got[1], got[2])
   end)
