@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -235,8 +236,27 @@ static void keep_freed_memory(void) {
 #endif
 }
 
+/* A frame takes a fraction of a millisecond, so short turns are asked for: on a busy machine they
+ * come earlier than the long ones of others (Linux 6.12; before, this changes nothing). Whatever we
+ * start has its own again. */
+static void ask_for_short_turns(void) {
+    struct scheduling {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime_ns, deadline_ns, period_ns;
+    } wanted = { 0 };
+    if (syscall(SYS_sched_getattr, 0, &wanted, sizeof wanted, 0) != 0 || wanted.policy != 0)
+        return;
+    wanted.flags |= 1; /* SCHED_FLAG_RESET_ON_FORK */
+    wanted.runtime_ns = 100000;
+    (void)syscall(SYS_sched_setattr, 0, &wanted, 0);
+}
+
 pp_status pp_host_open(const pp_host_options *options, pp_os *ret_os, pp_error *reterr) {
     keep_freed_memory();
+    ask_for_short_turns();
     return pp_linux_host_open(NULL, options, ret_os, reterr);
 }
 
