@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# One interface target, pp_flags, carries the language level, warnings and hardening of every target.
+# One interface target, pp_flags, carries the language level, warnings and hardening of every target;
+# pp_plain_flags is the same without sanitizers, for applications that merely are watched.
 
 option(PAIRPERF_WERROR "Treat compiler warnings as errors" ON)
 option(PAIRPERF_SANITIZE "Build with the address and undefined-behaviour sanitizers" OFF)
 option(PAIRPERF_FUZZ "Build the fuzz targets instead of the tests (clang)" OFF)
 
-add_library(pp_flags INTERFACE)
-target_compile_features(pp_flags INTERFACE c_std_11)
-target_compile_definitions(pp_flags INTERFACE _GNU_SOURCE $<$<PLATFORM_ID:Darwin>:_DARWIN_C_SOURCE>)
-target_compile_options(pp_flags INTERFACE
+add_library(pp_plain_flags INTERFACE)
+target_compile_features(pp_plain_flags INTERFACE c_std_11)
+target_compile_definitions(pp_plain_flags INTERFACE _GNU_SOURCE $<$<PLATFORM_ID:Darwin>:_DARWIN_C_SOURCE>)
+target_compile_options(pp_plain_flags INTERFACE
     -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
     $<$<BOOL:${PAIRPERF_WERROR}>:-Werror>
     # Cutting a long text at a buffer's end is what snprintf is used for.
     $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation>
     -fno-strict-aliasing -fno-omit-frame-pointer)
 
+add_library(pp_flags INTERFACE)
+target_link_libraries(pp_flags INTERFACE pp_plain_flags)
 if(PAIRPERF_FUZZ)
     target_compile_options(pp_flags INTERFACE
         -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -O1)

@@ -61,6 +61,7 @@ function(pp_add_c_tests label)
             set_property(TEST ${label}.${stem}_6_1 PROPERTY ENVIRONMENT PP_KERNEL=6.1,no-cgroup)
             set(modes ${label}.${stem} ${label}.${stem}_no_cgroup ${label}.${stem}_6_1)
             set_property(TEST ${modes} PROPERTY RUN_SERIAL ON)
+            set_property(TEST ${modes} PROPERTY TIMEOUT 240) # storms leave others little of a machine
             if(stem MATCHES "^test_supervisor_[a-z]+_live$") # awkward applications: see run.sh
                 set_property(TEST ${label}.${stem} ${label}.${stem}_6_1
                     APPEND PROPERTY LABELS awkward)
@@ -73,10 +74,11 @@ pp_add_c_tests(core)
 pp_add_c_tests(live)
 include(Sim)
 
-# Peers of the Lua, CLI and live tests, found below PP_TEST_BUILD_DIR/tests/stubs.
+# Peers of the Lua, CLI and live tests, found below PP_TEST_BUILD_DIR/tests/stubs. Never instrumented:
+# they are not what is tested, and a fork that copies shadow memory is slow.
 foreach(name IN ITEMS sse_server live_app)
     add_executable(pp_${name} tests/stubs/${name}.c)
-    target_link_libraries(pp_${name} PRIVATE pp_flags Threads::Threads)
+    target_link_libraries(pp_${name} PRIVATE pp_plain_flags Threads::Threads)
     set_target_properties(pp_${name} PROPERTIES
         OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/stubs")
 endforeach()
@@ -85,7 +87,7 @@ endforeach()
 if(PP_OS_DIR STREQUAL "linux")
     foreach(name IN ITEMS subreaper storm)
         add_executable(pp_${name} tests/stubs/${name}.c)
-        target_link_libraries(pp_${name} PRIVATE pp_flags)
+        target_link_libraries(pp_${name} PRIVATE pp_plain_flags)
         set_target_properties(pp_${name} PROPERTIES
             OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/stubs")
     endforeach()

@@ -75,9 +75,17 @@ static pp_status no_orphans(pp_error *reterr) {
     return pp_fail(reterr, PP_E_UNSUPPORTED, 0, "orphans", "they do not come to us");
 }
 
-static pp_status no_reap_orphan(void *ctx, int32_t pid, pp_orphan *ret_orphan, pp_error *reterr) {
+static pp_status no_orphan_ended(void *ctx, int32_t pid, pp_error *reterr) {
     (void)ctx;
     (void)pid;
+    return no_orphans(reterr);
+}
+
+static pp_status no_reap_orphan(void *ctx, int32_t pid, bool briefly, pp_orphan *ret_orphan,
+                                pp_error *reterr) {
+    (void)ctx;
+    (void)pid;
+    (void)briefly;
     (void)ret_orphan;
     return no_orphans(reterr);
 }
@@ -94,6 +102,7 @@ static pp_status no_kill_children(void *ctx, size_t *ret_count, pp_error *reterr
 }
 
 void pp_os_without_orphans(pp_os *os) {
+    os->orphan_ended = no_orphan_ended;
     os->reap_orphan = no_reap_orphan;
     os->own_written = no_own_written;
     os->kill_children = no_kill_children;

@@ -103,10 +103,15 @@ typedef struct pp_os {
      * (its whole life and that of the children it waited for), missing where unsupported. */
     pp_status (*reap)(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_reading *ret_write_bytes,
                       pp_error *reterr);
+    /* Has this child of ours ended? The cheapest question about it. Never reaps. PP_E_AGAIN: it
+     * lives. PP_E_VANISHED: it is no child of ours. */
+    pp_status (*orphan_ended)(void *ctx, int32_t pid, pp_error *reterr);
     /* Reaps a child of ours by its number alone, which nobody else can have before that: there may
      * be thousands, so one look and no more is taken at each. PP_E_AGAIN: it lives. PP_E_VANISHED:
-     * it is no child of ours. What it wrote is in the growth of own_written(). */
-    pp_status (*reap_orphan)(void *ctx, int32_t pid, pp_orphan *ret_orphan, pp_error *reterr);
+     * it is no child of ours. What it wrote is in the growth of own_written(). briefly: not even
+     * that look; of its info only pid and group are known, and whether it was a stray. */
+    pp_status (*reap_orphan)(void *ctx, int32_t pid, bool briefly, pp_orphan *ret_orphan,
+                             pp_error *reterr);
     /* What this process wrote, and what the children wrote that it reaped. */
     pp_reading (*own_written)(void *ctx);
     /* After everything known was reaped: PP_OK = the kernel says we have no child left (ECHILD);
@@ -117,7 +122,8 @@ typedef struct pp_os {
     /* Pids that may be gone by the time you look; identify() each. */
     pp_status (*list_group)(void *ctx, int32_t pgid, pp_pid_list *ret_pids, pp_error *reterr);
     pp_status (*list_children)(void *ctx, int32_t pid, pp_pid_list *ret_pids, pp_error *reterr);
-    /* Own children: the leader and, with adoption, orphans of its tree. Zombies included. */
+    /* Own children: the leader and, with adoption, orphans of its tree. Zombies included. Linux
+     * lists them in the order in which they came. */
     pp_status (*list_own_children)(void *ctx, pp_pid_list *ret_pids, pp_error *reterr);
 
     /* One validated look: token, place, token again. PP_E_STALE when it changed inside. */

@@ -2,7 +2,8 @@
 
 /* The member table. The invariant: a member is an identity that was validated as owned once, and
  * it stays until it was seen gone, reused or reaped; then exactly one exit record tells what was
- * last known. An escape stays evidence for the whole run.
+ * last known. Between two calls the table holds members only, in the order in which they were met.
+ * An escape stays evidence for the whole run, at least as a number.
  */
 #include "pairperf/tree.h"
 
@@ -100,10 +101,26 @@ void pp__tree_end(pp_tree *tree, size_t index, const pp_exit *exit, bool final) 
     tree->leader_gone = tree->leader_gone || member->leader;
     tree->os->forget(tree->os->ctx, member->info.id);
     pp_pid_map_remove(tree->by_pid, member->info.id.pid);
-    for (size_t i = index + 1; i < tree->count; i++) /* has it: this only replaces */
-        (void)pp_pid_map_put(tree->by_pid, tree->members[i].info.id.pid, i - 1);
-    memmove(member, member + 1, (tree->count - index - 1) * sizeof *member);
-    tree->count--;
+    if (member->escape > 0)
+        tree->escape_records[member->escape - 1].over = true;
+    member->over = true;
+    tree->over++;
+}
+
+void pp__tree_settle(pp_tree *tree) {
+    size_t kept = 0;
+
+    for (size_t i = 0; i < tree->count && tree->over > 0; i++) {
+        if (tree->members[i].over)
+            continue;
+        if (kept < i) { /* the map has it: this only replaces */
+            tree->members[kept] = tree->members[i];
+            (void)pp_pid_map_put(tree->by_pid, tree->members[kept].info.id.pid, kept);
+        }
+        kept++;
+    }
+    tree->count = tree->over > 0 ? kept : tree->count;
+    tree->over = 0;
 }
 
 void pp__tree_emit(pp_tree *tree, pp_tree_event_kind kind, const pp_proc_info *info,
@@ -121,6 +138,27 @@ static bool is_expected(const pp_tree *tree, const char *exe) {
     return false;
 }
 
+/* From 1 on; 0: there is none. A name on the list is worth most while its process can be looked at:
+ * one that is over gives way, the latest first, but not to another that is over. */
+static size_t escape_place(const pp_tree *tree, bool over) {
+    size_t at = PP_TREE_ESCAPES_MAX;
+
+    if (tree->escapes < PP_TREE_ESCAPES_MAX)
+        return (size_t)tree->escapes + 1;
+    while (at > 0 && (over || !tree->escape_records[at - 1].over))
+        at--;
+    return at;
+}
+
+static void record_escape(pp_tree *tree, pp_tree_member *member) {
+    member->escape = escape_place(tree, member->over);
+    if (member->escape > 0)
+        tree->escape_records[member->escape - 1] = (pp_tree_escape){ .info = member->info,
+                                                                     .expected = member->expected,
+                                                                     .over = member->over };
+    tree->escapes++;
+}
+
 void pp__tree_place(pp_tree *tree, pp_tree_member *member) {
     const pp_proc_info *info = &member->info;
     /* Group or session 0: not readable (macOS tells no session of a process that exits). */
@@ -132,10 +170,7 @@ void pp__tree_place(pp_tree *tree, pp_tree_member *member) {
     if (!outside || member->escaped || pp_proc_id_equal(info->id, tree->leader))
         return;
     member->escaped = true;
-    if (tree->escapes < PP_TREE_ESCAPES_MAX)
-        tree->escape_records[tree->escapes] =
-            (pp_tree_escape){ .info = *info, .expected = member->expected };
-    tree->escapes++;
+    record_escape(tree, member);
     pp__tree_emit(tree, PP_TREE_ESCAPED, info, info->ppid);
 }
 
@@ -151,6 +186,7 @@ void pp__tree_look_for_stray(pp_tree *tree, size_t index) {
 }
 
 static void book(pp_tree *tree, const pp_exit *exit) {
+    tree->reaped++;
     if (exit->cpu_ns.known)
         tree->reaped_cpu_ns += exit->cpu_ns.value;
     else
@@ -182,7 +218,7 @@ static ptrdiff_t find_or_add(pp_tree *tree, pp_proc_id id) {
     return pp__tree_add(tree, &info) ? (ptrdiff_t)tree->count - 1 : -1;
 }
 
-pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr) {
+static pp_status reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr) {
     pp_os *os = tree->os;
     pp_exit exit = { 0 };
     pp_reading write_bytes = { 0 };
@@ -210,6 +246,18 @@ pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error
     return PP_OK;
 }
 
+pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr) {
+    pp_status status = reap(tree, id, ret_exit, reterr);
+
+    pp__tree_settle(tree);
+    return status;
+}
+
+/* More of them than anybody reads about: the next ones are counted. */
+static bool is_crowded(const pp_tree *tree) {
+    return tree->exit_count >= PP_TREE_ORPHANS_MAX && tree->escapes >= PP_TREE_ESCAPES_MAX;
+}
+
 /* Nobody met it, so it is no member of any frame: its place, its end and what it used are booked.
  */
 pp_status pp__tree_reap_orphan(pp_tree *tree, int32_t pid) {
@@ -219,13 +267,19 @@ pp_status pp__tree_reap_orphan(pp_tree *tree, int32_t pid) {
     if (!tree->reaping_orphans)
         tree->own_written = os->own_written(os->ctx);
     tree->reaping_orphans = true;
-    pp_status status = os->reap_orphan(os->ctx, pid, &orphan, NULL);
+    bool briefly = is_crowded(tree);
+    pp_status status = os->reap_orphan(os->ctx, pid, briefly, &orphan, NULL);
     if (status != PP_OK)
         return status;
     book(tree, &orphan.exit);
-    pp_tree_member member = { .info = orphan.info };
+    pp_tree_member member = { .info = orphan.info, .over = true };
     pp__tree_place(tree, &member);
     tree->strays += orphan.stray;
+    if (briefly) {
+        tree->exits_dropped++;
+        tree->lower_bound = true; /* it may have been one that waits for nobody */
+        return PP_OK;
+    }
     pp_frame_exit *record = add_exit(tree);
     if (record)
         *record = (pp_frame_exit){ .info = orphan.info,
@@ -256,10 +310,10 @@ static void reap_child(pp_tree *tree, int32_t pid) {
         (void)pp__tree_reap_orphan(tree, pid);
         return;
     }
-    pp_status status = pp_tree_reap(tree, tree->members[index].info.id, &exit, &error);
+    pp_status status = reap(tree, tree->members[index].info.id, &exit, &error);
     if ((status == PP_E_VANISHED || status == PP_E_STALE) &&
         os->identify(os->ctx, pid, &info, &error) == PP_OK)
-        (void)pp_tree_reap(tree, info.id, &exit, &error);
+        (void)reap(tree, info.id, &exit, &error);
 }
 
 int64_t pp__tree_now(const pp_tree *tree) {
@@ -270,12 +324,12 @@ int64_t pp__tree_now(const pp_tree *tree) {
 }
 
 void pp_tree_reap_adopted(pp_tree *tree, const pp_pid_list *own, size_t *at, int64_t end_ns) {
-    while (*at < own->count) {
+    size_t least = *at + PP_TREE_PORTION_MIN;
+
+    while (*at < own->count && (*at < least || pp__tree_now(tree) < end_ns))
         reap_child(tree, own->pids[(*at)++]);
-        if (pp__tree_now(tree) >= end_ns)
-            break;
-    }
     pp__tree_orphans_done(tree);
+    pp__tree_settle(tree);
 }
 
 void pp_tree_outside_count(const pp_tree *tree, pp_tree_outside *ret_outside) {

@@ -9,8 +9,10 @@
 ptrdiff_t pp__tree_find(const pp_tree *tree, int32_t pid);
 /* Appends a member; NULL when memory is short (tree->incomplete is set). */
 pp_tree_member *pp__tree_add(pp_tree *tree, const pp_proc_info *info);
-/* Records the end of member `index`, drops it and what the host holds for it. */
+/* Records the end of member `index` and lets go of what the host holds for it; from now on it is no
+ * member, and pp__tree_settle() drops it. Indexes stay what they are until then. */
 void pp__tree_end(pp_tree *tree, size_t index, const pp_exit *exit, bool final);
+void pp__tree_settle(pp_tree *tree);
 void pp__tree_emit(pp_tree *tree, pp_tree_event_kind kind, const pp_proc_info *info,
                    int32_t old_ppid);
 /* Reaps a child of ours that is no member and has ended; pp__tree_orphans_done() follows the last

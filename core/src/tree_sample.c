@@ -11,8 +11,9 @@
 #include "pid_map.h"
 #include "tree_private.h"
 
-/* A pass does not look at ended orphans for longer; the next one goes on. */
+/* A pass does not look at ended orphans for longer, unless there are few; the next one goes on. */
 #define ORPHANS_NS 10000000LL
+#define ORPHANS_MIN 128
 
 /* Candidates in the order of discovery, each pid once. */
 typedef struct walk {
@@ -26,7 +27,9 @@ typedef struct walk {
     pp_pid_list leaf;       /* who lives in the tree's own cgroup */
     pp_pid_map in_leaf;     /* the same */
     int64_t orphans_ns;     /* spent on those that ended */
-    pp_status leaf_status;  /* PP_OK: that list is whole; UNSUPPORTED: there is no such cgroup */
+    size_t orphans;         /* how many */
+    int64_t started_cont_ns;
+    pp_status leaf_status; /* PP_OK: that list is whole; UNSUPPORTED: there is no such cgroup */
 } walk;
 
 static void walk_done(walk *w) {
@@ -125,14 +128,17 @@ static void push_children(walk *w, int32_t pid) {
     pp_pid_list_done(&children);
 }
 
-/* Orphans that ended before anybody met them are reaped and no members. One that there was no time
- * for may live: the frame says that somebody was not looked at. */
+/* Orphans that ended before anybody met them are reaped and no members. When there is no time for
+ * more of them, those that live are still found; what the others used is missing in the frame. */
 static bool is_over(walk *w, int32_t pid) {
     pp_tree *tree = w->tree;
+    pp_os *os = tree->os;
 
-    if (!tree->os->adopts || !pp_pid_map_has(&w->own, pid))
+    if (!os->adopts || !pp_pid_map_has(&w->own, pid))
         return false;
-    if (w->orphans_ns >= ORPHANS_NS) {
+    if (w->orphans >= ORPHANS_MIN && w->orphans_ns >= ORPHANS_NS) {
+        if (os->orphan_ended(os->ctx, pid, NULL) != PP_OK)
+            return false;
         note_enumeration(w, PP_E_BLOCKED);
         return true;
     }
@@ -140,7 +146,14 @@ static bool is_over(walk *w, int32_t pid) {
     bool over = pp__tree_reap_orphan(tree, pid) == PP_OK;
     if (over)
         w->orphans_ns += pp__tree_now(tree) - start_ns;
+    w->orphans += over;
     return over;
+}
+
+/* A pass is about those that live when it begins. Who is born meanwhile is met, but not his
+ * children: a chain that forks faster than we look would be followed for ever. */
+static bool is_newborn(const walk *w, const pp_proc_info *info) {
+    return (int64_t)info->start_ns > w->started_cont_ns;
 }
 
 static void meet(walk *w, int32_t pid) {
@@ -169,7 +182,8 @@ static void meet(walk *w, int32_t pid) {
     }
     if (w->tree->last_listed_ns > 0 && (int64_t)info.start_ns + 10000000 < w->tree->last_listed_ns)
         pp__tree_emit(w->tree, PP_TREE_LATE, &info, info.ppid);
-    push_children(w, pid);
+    if (!is_newborn(w, &info))
+        push_children(w, pid);
 }
 
 static void recheck(walk *w, size_t index) {
@@ -199,7 +213,8 @@ static void recheck(walk *w, size_t index) {
     pp__tree_place(w->tree, member);
     if (info.ppid != old.ppid && old.ppid != 0)
         pp__tree_emit(w->tree, PP_TREE_REPARENTED, &info, old.ppid);
-    push_children(w, info.id.pid);
+    if (info.phase != PP_PHASE_ZOMBIE) /* its children were given away */
+        push_children(w, info.id.pid);
 }
 
 /* The last one first: it lives most likely, and chains that hop do not stay what they are. */
@@ -280,7 +295,7 @@ static void find_strays(walk *w) {
 
     for (size_t i = 0; i < tree->count && w->leaf_status == PP_OK; i++) {
         const pp_tree_member *member = &tree->members[i];
-        if (member->seen && member->info.phase != PP_PHASE_ZOMBIE &&
+        if (member->seen && !member->over && member->info.phase != PP_PHASE_ZOMBIE &&
             !pp_pid_map_has(&w->in_leaf, member->info.id.pid))
             pp__tree_look_for_stray(tree, i);
     }
@@ -319,17 +334,17 @@ pp_usage pp__tree_unreadable(pp_status why) {
                        .threads = missing };
 }
 
-static void read_member(walk *w, size_t *index) {
+static void read_member(walk *w, size_t index) {
     pp_tree *tree = w->tree;
     pp_os *os = tree->os;
-    pp_tree_member *member = &tree->members[*index];
+    pp_tree_member *member = &tree->members[index];
     pp_error error = { 0 };
     pp_usage usage = { 0 };
     pp_status status = os->usage(os->ctx, member->info.id, true, &usage, &error);
 
     if (status == PP_E_VANISHED || status == PP_E_STALE) {
         (void)pp_pid_list_add(&w->orphans_of, member->info.ppid);
-        pp__tree_end(tree, *index, NULL, false);
+        pp__tree_end(tree, index, NULL, false);
         return;
     }
     if (status != PP_OK) {
@@ -348,17 +363,14 @@ static void read_member(walk *w, size_t *index) {
                                  .usage = usage };
     else
         note_enumeration(w, PP_E_NOMEM);
-    (*index)++;
 }
 
 /* Members in order of discovery: the queue's order, which put parents first. */
 static void read_counters(walk *w) {
     for (size_t i = 0; i < w->queue.count; i++) {
         ptrdiff_t found = pp__tree_find(w->tree, w->queue.pids[i]);
-        if (found >= 0) {
-            size_t index = (size_t)found;
-            read_member(w, &index);
-        }
+        if (found >= 0)
+            read_member(w, (size_t)found);
     }
 }
 
@@ -508,7 +520,7 @@ void pp_tree_sample(pp_tree *tree, int64_t memory_budget_ns, pp_frame *frame) {
     pp_now now = { 0 };
 
     note_enumeration(&w, os->now(os->ctx, &now, NULL));
-    frame->listed_cont_ns = now.cont_ns;
+    frame->listed_cont_ns = w.started_cont_ns = now.cont_ns;
     discover(&w);
     note_enumeration(&w, os->now(os->ctx, &now, NULL));
     frame->t_ns = now.t_ns;
@@ -524,13 +536,18 @@ void pp_tree_sample(pp_tree *tree, int64_t memory_budget_ns, pp_frame *frame) {
     note_enumeration(&w, os->now(os->ctx, &now, NULL));
     frame->end_ns = now.t_ns;
     tree->last_listed_ns = frame->listed_cont_ns;
+    pp__tree_settle(tree);
     walk_done(&w);
 }
 
 pp_status pp_tree_discover(pp_tree *tree, pp_frame *frame) {
     walk w = { .tree = tree, .frame = frame };
+    pp_now now = { 0 };
 
+    note_enumeration(&w, tree->os->now(tree->os->ctx, &now, NULL));
+    w.started_cont_ns = now.cont_ns;
     discover(&w);
+    pp__tree_settle(tree);
     walk_done(&w);
     return frame->enumeration;
 }

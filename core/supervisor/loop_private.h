@@ -57,7 +57,7 @@ typedef struct pp_loop {
     pp_stop stop;
     const char *cause;
     int64_t stop_requested_ns;
-    int64_t next_sweep_ns;
+    int64_t next_sweep_ns, next_look_ns;
     bool stopping;
     bool group_empty;
     bool childless;       /* the kernel said so at the last look */

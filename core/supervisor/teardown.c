@@ -12,10 +12,12 @@
 #define STOP_POLL_NS 10000000LL
 #define STOP_POLL_LONG_NS 100000000LL
 #define SWEEP_POLL_NS 1000000LL
-/* Whoever was on its way to us when the others were killed has come by the next time. */
+/* Rounds that find nothing to reap: a killed one needs a moment to end. */
 #define SWEEP_ROUNDS 4
 /* Looks in a row while children end between our look for zombies and the kernel's answer. */
 #define LOOKS_MAX 8
+/* Nothing of that is done for longer at a time: other things are due, too. */
+#define HASTE_NS 50000000LL
 
 void pp__loop_begin_stop(pp_loop *loop, const pp_stop_plan *plan, const char *cause) {
     int64_t now_ns = pp__loop_now(loop);
@@ -99,9 +101,10 @@ static bool look_once(pp_loop *loop, pp_stop_view *view) {
 }
 
 static void look(pp_loop *loop, pp_stop_view *view) {
+    int64_t end_ns = pp__loop_now(loop) + HASTE_NS;
     int left = LOOKS_MAX;
 
-    while (look_once(loop, view) && --left > 0)
+    while (look_once(loop, view) && --left > 0 && view->now_ns < end_ns)
         ;
 }
 
@@ -139,15 +142,16 @@ static void kill_members(pp_loop *loop, bool outside, bool only_expected) {
         bool is_outside = member->escaped || member->info.pgid != loop->leader.pid ||
                           loop->leader_state == PP_LEADER_REAPED;
         pp_error error = { 0 };
-        if (member->info.phase == PP_PHASE_ZOMBIE || is_outside != outside ||
+        if (member->info.phase == PP_PHASE_ZOMBIE || member->killed || is_outside != outside ||
             (only_expected && !member->expected) || (!outside && member->after_leader))
             continue;
         pp_status status = loop->os->signal(loop->os->ctx, member->info.id, SIGKILL, &error);
         pp_stop_signalled(&loop->stop, status);
-        if (!member->killed) /* a sweep comes again and again */
+        if (!member->kill_told) /* one that was refused is tried again and again */
             tell_signal(loop, outside ? "escapee" : "recorded_member", SIGKILL, &member->info,
                         status == PP_OK ? NULL : &error);
-        member->killed = true;
+        member->killed = status == PP_OK;
+        member->kill_told = true;
     }
 }
 
@@ -156,9 +160,13 @@ static void kill_members(pp_loop *loop, bool outside, bool only_expected) {
  */
 static void kill_children(pp_loop *loop) {
     pp_os *os = loop->os;
+    int64_t end_ns = pp__loop_now(loop) + HASTE_NS;
     size_t count = 1;
+    int idle = 0;
 
-    for (int i = 0; i < SWEEP_ROUNDS && count > 0 && loop->leader_state == PP_LEADER_REAPED; i++) {
+    while (count > 0 && idle < SWEEP_ROUNDS && loop->leader_state == PP_LEADER_REAPED &&
+           pp__loop_now(loop) < end_ns) {
+        uint64_t reaped = loop->tree.reaped;
         pp_error error = { 0 };
         pp_status status = os->kill_children(os->ctx, &count, &error);
         if (status == PP_E_UNSUPPORTED || status == PP_E_ENUMERATION)
@@ -168,6 +176,7 @@ static void kill_children(pp_loop *loop) {
             tell_signal(loop, "children", SIGKILL, NULL, status == PP_OK ? NULL : &error);
         loop->children_killed = loop->children_killed || count > 0;
         pp__loop_reap_adopted(loop);
+        idle = loop->tree.reaped > reaped ? 0 : idle + 1;
     }
 }
 
@@ -185,15 +194,13 @@ static bool kill_leaf(pp_loop *loop) {
 
 /* Whatever wakes us, a sweep follows the one before after a pause. */
 static void sweep(pp_loop *loop) {
-    int64_t now_ns = pp__loop_now(loop);
-
-    if (now_ns < loop->next_sweep_ns)
+    if (pp__loop_now(loop) < loop->next_sweep_ns)
         return;
-    loop->next_sweep_ns = now_ns + SWEEP_POLL_NS;
     if (loop->leaf_killed || !kill_leaf(loop)) {
         kill_members(loop, true, false);
         kill_children(loop);
     }
+    loop->next_sweep_ns = pp__loop_now(loop) + SWEEP_POLL_NS;
 }
 
 static void reap_leader(pp_loop *loop) {
@@ -275,19 +282,28 @@ static bool act(pp_loop *loop, pp_stop_action action) {
     return false;
 }
 
+/* In a crowd that wakes us all the time, not all of the time is for looks. */
+static int64_t rest_ns(int64_t took_ns) {
+    return took_ns > STOP_POLL_NS ? took_ns : 0;
+}
+
 int64_t pp__loop_stop(pp_loop *loop, int64_t now_ns) {
     pp_stop_view view;
     pp_stop_action action;
     int64_t deadline_ns = 0;
 
+    if (now_ns < loop->next_look_ns)
+        return loop->next_look_ns;
     do {
         look(loop, &view);
         action = pp_stop_next(&loop->stop, &view, &deadline_ns);
     } while (act(loop, action));
     if (loop->finished)
         return INT64_MAX;
+    int64_t end_ns = pp__loop_now(loop);
+    loop->next_look_ns = pp__earlier(end_ns + rest_ns(end_ns - now_ns), deadline_ns);
     int64_t poll_ns = action == PP_STOP_KILL_ESCAPEES ? SWEEP_POLL_NS : STOP_POLL_NS;
     if (action == PP_STOP_WAIT && now_ns - loop->stop.term_ns > PP_SECOND_NS)
         poll_ns = STOP_POLL_LONG_NS;
-    return now_ns + poll_ns < deadline_ns ? now_ns + poll_ns : deadline_ns;
+    return pp__earlier(now_ns + poll_ns, deadline_ns);
 }

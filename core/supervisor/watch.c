@@ -9,7 +9,7 @@
 
 #define FIRST_TRACK_NS 50000000LL /* in the first second */
 #define LEAST_MEMORY_NS 250000000LL
-#define PORTION_NS 5000000LL /* of a turn, for children that ended */
+#define PORTION_NS 5000000LL /* of a turn, for children that ended; or PP_TREE_PORTION_MIN */
 
 static void leader_exited(pp_loop *loop) {
     loop->exited = true;
@@ -185,15 +185,25 @@ static int64_t track_interval_ns(const pp_loop *loop, int64_t now_ns) {
     return interval_ns > 0 && interval_ns < PP_SECOND_NS ? interval_ns : PP_SECOND_NS;
 }
 
+/* When to look again after a frame that was begun at now_ns. One that took long is followed by a
+ * rest as long, up to the second that is the most between two looks: others want to be heard. */
+static int64_t next_track_ns(pp_loop *loop, int64_t now_ns) {
+    int64_t end_ns = pp__loop_now(loop);
+    int64_t wanted_ns = now_ns + track_interval_ns(loop, now_ns);
+    int64_t rested_ns = end_ns + (end_ns - now_ns);
+
+    return rested_ns > wanted_ns ? pp__earlier(rested_ns, end_ns + PP_SECOND_NS) : wanted_ns;
+}
+
 int64_t pp__loop_sample(pp_loop *loop, int64_t now_ns) {
     if (!loop->request.options.track)
         return INT64_MAX;
     if (loop->window.open && now_ns >= due_ns(&loop->window)) {
         take_window_frame(loop, now_ns);
-        loop->next_track_ns = now_ns + track_interval_ns(loop, now_ns);
+        loop->next_track_ns = next_track_ns(loop, now_ns);
     } else if (now_ns >= loop->next_track_ns) {
         (void)take_frame(loop, PP_FRAME_TRACK, loop->next_track_ns, 0, 0);
-        loop->next_track_ns = now_ns + track_interval_ns(loop, now_ns);
+        loop->next_track_ns = next_track_ns(loop, now_ns);
     }
     if (loop->window.open && due_ns(&loop->window) < loop->next_track_ns)
         return due_ns(&loop->window);

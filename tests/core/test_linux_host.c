@@ -453,7 +453,7 @@ static void an_orphan_is_reaped_by_number_with_one_look(void **state) {
     (void)state;
     (void)child_that(CLD_KILLED, SIGKILL);
     pp_orphan orphan;
-    assert_int_equal(os.reap_orphan(os.ctx, PID, &orphan, &error), PP_OK);
+    assert_int_equal(os.reap_orphan(os.ctx, PID, false, &orphan, &error), PP_OK);
     assert_int_equal(orphan.info.id.pid, PID);
     assert_int_equal(orphan.info.id.start, 1);
     assert_int_equal(orphan.exit.signal_number, SIGKILL);
@@ -463,15 +463,41 @@ static void an_orphan_is_reaped_by_number_with_one_look(void **state) {
     assert_int_equal(waited.options, WEXITED | WNOHANG); /* taken at last */
 
     waited.info.si_pid = 0;
-    assert_int_equal(os.reap_orphan(os.ctx, PID, &orphan, &error), PP_E_AGAIN);
+    assert_int_equal(os.reap_orphan(os.ctx, PID, false, &orphan, &error), PP_E_AGAIN);
     assert_int_equal(waited.options, WEXITED | WNOHANG | WNOWAIT);
     waited.result = -ECHILD;
-    assert_int_equal(os.reap_orphan(os.ctx, PID, &orphan, &error), PP_E_VANISHED);
+    assert_int_equal(os.reap_orphan(os.ctx, PID, false, &orphan, &error), PP_E_VANISHED);
     waited.result = 0;
     waited.info.si_pid = PID;
     scripted.procs[0].gone = true; /* cannot be looked at: it is left as it is */
-    assert_int_not_equal(os.reap_orphan(os.ctx, PID, &orphan, &error), PP_OK);
+    assert_int_not_equal(os.reap_orphan(os.ctx, PID, false, &orphan, &error), PP_OK);
     assert_int_equal(waited.options, WEXITED | WNOHANG | WNOWAIT);
+}
+
+static void an_orphan_of_a_crowd_is_taken_in_one_question(void **state) {
+    (void)state;
+    (void)child_that(CLD_KILLED, SIGKILL);
+    pp_orphan orphan;
+    scripted.procs[0].gone = true; /* no look at it succeeds */
+    assert_int_equal(os.reap_orphan(os.ctx, PID, true, &orphan, &error), PP_OK);
+    assert_int_equal(orphan.info.id.pid, PID);
+    assert_int_equal(orphan.exit.signal_number, SIGKILL);
+    assert_int_equal(waited.options, WEXITED | WNOHANG);
+    waited.info.si_pid = 0;
+    assert_int_equal(os.reap_orphan(os.ctx, PID, true, &orphan, &error), PP_E_AGAIN);
+}
+
+static void whether_an_orphan_ended_is_one_question_that_reaps_nothing(void **state) {
+    (void)state;
+    (void)child_that(CLD_EXITED, 0);
+    assert_int_equal(os.orphan_ended(os.ctx, PID, &error), PP_OK);
+    assert_int_equal(waited.id_type, P_PID);
+    assert_int_equal(waited.id, PID);
+    assert_int_equal(waited.options, WEXITED | WNOHANG | WNOWAIT);
+    waited.info.si_pid = 0;
+    assert_int_equal(os.orphan_ended(os.ctx, PID, &error), PP_E_AGAIN);
+    waited.result = -ECHILD;
+    assert_int_equal(os.orphan_ended(os.ctx, PID, &error), PP_E_VANISHED);
 }
 
 /* proves: GRP-12 */
@@ -546,6 +572,8 @@ int main(void) {
         T(a_living_child_is_not_reaped),
         T(reaping_tells_what_the_child_wrote_in_its_life),
         T(an_orphan_is_reaped_by_number_with_one_look),
+        T(an_orphan_of_a_crowd_is_taken_in_one_question),
+        T(whether_an_orphan_ended_is_one_question_that_reaps_nothing),
         T(only_echild_proves_that_no_child_is_left),
         T(low_numbers_are_never_signalled),
         T(a_signal_reaches_the_process_itself_or_fails_with_the_reason),

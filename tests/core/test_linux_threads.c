@@ -341,6 +341,37 @@ static void a_process_that_sleeps_may_get_children_by_adoption(void **state) {
     assert_int_equal(third->opens, 1);  /* and this one none, for good */
 }
 
+/* The supervisor's orphans: who came last lives most likely, and numbers start anew some time. */
+static void children_of_one_thread_are_listed_as_they_came(void **state) {
+    (void)state;
+    script_proc *proc = script_process(PID, 1, 33);
+    const int32_t one[] = { PID };
+    has_threads(proc, one, 1);
+    script_of(proc, "task/90000007/children", "300 100 200 ");
+    (void)identified(PID);
+    pp_pid_list list = { 0 };
+    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+    assert_int_equal(list.count, 3);
+    assert_int_equal(list.pids[0], 300);
+    assert_int_equal(list.pids[1], 100);
+    assert_int_equal(list.pids[2], 200);
+    pp_pid_list_done(&list);
+}
+
+static void a_child_that_two_threads_show_is_listed_once(void **state) {
+    (void)state;
+    script_proc *proc = script_process(PID, 1, 33);
+    const int32_t two[] = { PID, PID + 1 };
+    has_threads(proc, two, 2);
+    script_of(proc, "task/90000007/children", "300 100 ");
+    script_of(proc, "task/90000008/children", "200 300 ");
+    (void)identified(PID);
+    pp_pid_list list = { 0 };
+    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+    assert_int_equal(list.count, 3);
+    pp_pid_list_done(&list);
+}
+
 static void ignoring_sigchld_is_seen_at_birth_and_with_the_switches(void **state) {
     (void)state;
     script_proc *proc = script_process(PID, 1, 33);
@@ -370,6 +401,8 @@ int main(void) {
         T(kept_descriptors_are_not_opened_again),
         T(a_held_children_file_of_an_ended_thread_makes_the_list_be_read_anew),
         T(a_process_that_sleeps_may_get_children_by_adoption),
+        T(children_of_one_thread_are_listed_as_they_came),
+        T(a_child_that_two_threads_show_is_listed_once),
         T(ignoring_sigchld_is_seen_at_birth_and_with_the_switches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

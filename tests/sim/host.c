@@ -224,8 +224,22 @@ static pp_reading host_own_written(void *ctx) {
     return w->plan.linux_rules ? pp_known(w->own_written) : pp_missing(PP_E_UNSUPPORTED);
 }
 
-static pp_status host_reap_orphan(void *ctx, int32_t pid, pp_orphan *ret_orphan, pp_error *reterr) {
+static pp_status host_orphan_ended(void *ctx, int32_t pid, pp_error *reterr) {
     sim_world *w = ctx;
+    pp_exit exit;
+
+    sim_call(w, "orphan_ended");
+    sim_proc *p = sim_find(w, pid);
+    if (!p)
+        return pp_fail(reterr, PP_E_VANISHED, ECHILD, "waitid", "%d is gone", pid);
+    return exited(w, p->id, &p, &exit, reterr);
+}
+
+static pp_status host_reap_orphan(void *ctx, int32_t pid, bool briefly, pp_orphan *ret_orphan,
+                                  pp_error *reterr) {
+    sim_world *w = ctx;
+
+    (void)briefly; /* never a crowd here */
 
     sim_call(w, "reap_orphan");
     sim_proc *p = sim_find(w, pid);
@@ -396,6 +410,7 @@ void sim_host(sim_world *w, pp_os *ret_os) {
                        .spawn = host_spawn,
                        .observe_exit = host_observe_exit,
                        .reap = host_reap,
+                       .orphan_ended = host_orphan_ended,
                        .reap_orphan = host_reap_orphan,
                        .own_written = host_own_written,
                        .kill_children = host_kill_children,

@@ -272,7 +272,16 @@ static pp_status os_reap(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_reading
     return PP_OK;
 }
 
-static pp_status os_reap_orphan(void *ctx, int32_t pid, pp_orphan *ret_orphan, pp_error *reterr) {
+static pp_status os_orphan_ended(void *ctx, int32_t pid, pp_error *reterr) {
+    fake_os *fake = ctx;
+    fake_proc *proc = fake_find(fake, pid);
+    pp_proc_id id = proc ? proc->info.id : (pp_proc_id){ .pid = pid };
+
+    return observe(fake, FAKE_ORPHAN_ENDED, id, &proc, reterr);
+}
+
+static pp_status os_reap_orphan(void *ctx, int32_t pid, bool briefly, pp_orphan *ret_orphan,
+                                pp_error *reterr) {
     fake_os *fake = ctx;
     fake_proc *proc = fake_find(fake, pid);
     pp_proc_id id = proc ? proc->info.id : (pp_proc_id){ .pid = pid };
@@ -281,6 +290,8 @@ static pp_status os_reap_orphan(void *ctx, int32_t pid, pp_orphan *ret_orphan, p
     if (status != PP_OK)
         return status;
     *ret_orphan = (pp_orphan){ .info = proc->info, .exit = proc->exit, .stray = proc->outside };
+    if (briefly)
+        ret_orphan->info = (pp_proc_info){ .id = { .pid = pid }, .pgid = proc->info.pgid };
     ret_orphan->exit.cpu_ns = pp_known(proc->usage.cpu_ns.value + proc->usage.child_cpu_ns.value);
     fake->own_written += proc->usage.write_bytes.value;
     proc->gone = true;
@@ -539,6 +550,7 @@ void fake_init(fake_os *fake, bool adopts) {
                         .spawn = os_spawn,
                         .observe_exit = os_observe_exit,
                         .reap = os_reap,
+                        .orphan_ended = os_orphan_ended,
                         .reap_orphan = os_reap_orphan,
                         .own_written = os_own_written,
                         .kill_children = os_kill_children,

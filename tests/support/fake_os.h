@@ -13,7 +13,7 @@
 enum {
     FAKE_SELF = 50, /* the supervisor, and its session */
     FAKE_LEADER = 100,
-    FAKE_MAX_PROCS = 128,
+    FAKE_MAX_PROCS = 768,
     FAKE_MAX_RULES = 16,
     FAKE_MAX_DEEDS = 64,
     FAKE_MAX_TIMERS = 32,
@@ -38,6 +38,7 @@ typedef enum fake_call {
     FAKE_LEAF_HOLDS,
     FAKE_LEAF_EMPTY,
     FAKE_LEAF_KILL,
+    FAKE_ORPHAN_ENDED,
     FAKE_REAP_ORPHAN,
     FAKE_OWN_WRITTEN,
     FAKE_KILL_CHILDREN,

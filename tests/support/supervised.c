@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#define LIMIT_NS (20 * SV_S)
+#define LIMIT_NS (60 * SV_S)
 
 const char *sv_exe_path;
 
@@ -79,25 +79,39 @@ static void remove_dir(const char *path) {
     (void)rmdir(path);
 }
 
+/* Kills all children as listed, the latest first: whoever hops on has no time to. */
+static void kill_children(void) {
+    static char bytes[1U << 20];
+    char path[64];
+    size_t size = 0;
+    ssize_t got;
+
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && (got = read(fd, bytes + size, sizeof bytes - 1 - size)) > 0)
+        size += (size_t)got;
+    (void)close(fd);
+    bytes[size] = '\0';
+    while (size > 0) {
+        while (size > 0 && bytes[size - 1] == ' ')
+            size--;
+        while (size > 0 && bytes[size - 1] != ' ')
+            size--;
+        pid_t pid = (pid_t)strtol(bytes + size, NULL, 10);
+        if (pid > 1)
+            (void)kill(pid, SIGKILL); /* our own unreaped child */
+    }
+}
+
 size_t sv_end_leftovers(void) {
     int64_t limit_ns = sv_now() + LIMIT_NS;
-    char path[64], bytes[4096];
     size_t ended = 0;
     pid_t reaped;
 
-    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
     while (((reaped = waitpid(-1, NULL, WNOHANG)) >= 0 || errno != ECHILD) && sv_now() < limit_ns) {
         ended += reaped > 0;
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        ssize_t got = fd < 0 ? 0 : read(fd, bytes, sizeof bytes - 1);
-        (void)close(fd);
-        bytes[got > 0 ? got : 0] = '\0';
-        for (char *at = bytes; *at > ' '; at += *at == ' ') {
-            pid_t pid = (pid_t)strtol(at, &at, 10);
-            (void)kill(pid, SIGKILL); /* our own unreaped child */
-            if (waitpid(pid, NULL, 0) == pid)
-                ended++;
-        }
+        if (reaped == 0)
+            kill_children();
     }
     return ended;
 }
@@ -184,7 +198,7 @@ void sv_await(supervised *sv, sv_condition condition) {
         if (sv->view.error.status != PP_OK)
             fail_msg("supervisor: %s: %s", sv->view.error.op, sv->view.error.detail);
         if (sv_now() > limit_ns)
-            fail_msg("nothing of that kind in 20 s; phase %s; events:\n%s",
+            fail_msg("nothing of that kind in 60 s; phase %s; events:\n%s",
                      pp_supervisor_phase_name(sv->view.phase), sv_file(sv, "events.jsonl"));
         assert_int_equal(pp_supervisors_pump(&sv->supervisor, 1, -1, SV_S, NULL), PP_OK);
     }

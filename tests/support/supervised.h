@@ -8,7 +8,7 @@
 #include "pairperf/supervisor.h"
 
 /* One command under the built supervisor, from the harness's side. The test program adopts what is
- * left over, so that every test can show that nothing is. Every wait is for a state, 20 s at most.
+ * left over, so that every test can show that nothing is. Every wait is for a state, 60 s at most.
  */
 
 #define SV_MS INT64_C(1000000)

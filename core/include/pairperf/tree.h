@@ -38,38 +38,51 @@ typedef struct pp_tree_member {
     bool expected;     /* a declared helper (--expect-escapee) */
     bool seen;         /* in the present pass */
     bool after_leader; /* recorded only after the leader was gone: no fallback target */
-    bool killed;       /* SIGKILL was sent to it alone, and told of */
+    bool killed;       /* SIGKILL was sent to it alone */
+    bool kill_told;    /* that, or that it failed */
     bool stray;        /* was found outside the leaf */
+    bool over;         /* its end is recorded: no member any more, dropped after the pass */
+    size_t escape;     /* number of its escape record, from 1 on; 0: none */
     pp_usage usage;    /* as last read */
 } pp_tree_member;
 
 #define PP_TREE_ESCAPES_MAX 64
 
-/* Exit records kept from one frame to the next. */
+/* Children that are looked at in any case, whatever the clock says: a machine that is too busy to
+ * run us lets every portion of time pass at once. */
+#define PP_TREE_PORTION_MIN 256
+
+/* Exit records kept from one frame to the next; and up to how many of them orphans that nobody met
+ * are looked at, which then are reaped without a look. */
 #define PP_TREE_EXITS_MAX 4096
+#define PP_TREE_ORPHANS_MAX 256
 
 /* Evidence of one escape, as first seen outside. */
 typedef struct pp_tree_escape {
     pp_proc_info info;
     bool expected;
+    bool over; /* its end is recorded */
 } pp_tree_escape;
 
 typedef struct pp_tree {
     struct pp_os *os;
     pp_proc_id leader;
     int32_t sid;
-    bool leader_gone;       /* reaped: its number proves no ownership any more */
-    int32_t own_pid;        /* the supervisor, as its children show it; 0: not known */
-    int64_t last_listed_ns; /* listed_cont_ns of the previous pass, for the late test */
-    pp_tree_member *members;
+    bool leader_gone;        /* reaped: its number proves no ownership any more */
+    int32_t own_pid;         /* the supervisor, as its children show it; 0: not known */
+    int64_t last_listed_ns;  /* listed_cont_ns of the previous pass, for the late test */
+    pp_tree_member *members; /* in the order in which they were met */
     size_t count, capacity;
+    size_t over;                 /* of these: no members any more; 0 between two calls */
     struct pp_pid_map *by_pid;   /* positions in `members` */
     const char *const *expected; /* fnmatch globs on the executable path; NULL-terminated */
     uint64_t escapes;            /* ever seen */
+    /* The first ones; then those that live take the place of the latest that ended. */
     pp_tree_escape escape_records[PP_TREE_ESCAPES_MAX];
     pp_frame_exit *exits; /* since the last frame */
     size_t exit_count, exit_capacity;
-    uint64_t exits_dropped; /* records beyond PP_TREE_EXITS_MAX; their figures are booked */
+    uint64_t exits_dropped; /* ends without a record; their figures are booked */
+    uint64_t reaped;        /* how many */
     uint64_t reaped_cpu_ns, reaped_write_bytes;
     bool reaping_orphans;           /* what they wrote is booked when the last of them is done */
     pp_reading own_written;         /* before the first of them */
@@ -103,7 +116,8 @@ pp_status pp_tree_discover(pp_tree *tree, pp_frame *frame);
 pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr);
 
 /* Reaps those of our own children, from number *at of the list on, that have ended, members or not,
- * but never a pinned leader. *at: the first that was not looked at when the clock reached end_ns.
+ * but never a pinned leader. *at: the first that was not looked at when the clock reached end_ns
+ * and PP_TREE_PORTION_MIN were looked at.
  */
 void pp_tree_reap_adopted(pp_tree *tree, const struct pp_pid_list *own, size_t *at, int64_t end_ns);
 

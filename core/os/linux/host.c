@@ -169,6 +169,7 @@ static pp_os os_over(pp_linux_host *host) {
         .observe_exit = pp__linux_observe_exit,
         .reap = pp__linux_reap,
         .no_children_left = pp__linux_no_children_left,
+        .orphan_ended = pp__linux_orphan_ended,
         .reap_orphan = pp__linux_reap_orphan,
         .own_written = pp__linux_own_written,
         .list_group = pp__linux_list_group,

@@ -379,7 +379,9 @@ pp_status pp__linux_observe_exit(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp
 pp_status pp__linux_reap(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_reading *ret_write_bytes,
                          pp_error *reterr);
 pp_status pp__linux_no_children_left(void *ctx, pp_error *reterr);
-pp_status pp__linux_reap_orphan(void *ctx, int32_t pid, pp_orphan *ret_orphan, pp_error *reterr);
+pp_status pp__linux_orphan_ended(void *ctx, int32_t pid, pp_error *reterr);
+pp_status pp__linux_reap_orphan(void *ctx, int32_t pid, bool briefly, pp_orphan *ret_orphan,
+                                pp_error *reterr);
 pp_reading pp__linux_own_written(void *ctx);
 /* signal.c */
 pp_status pp__linux_signal(void *ctx, pp_proc_id id, int signal_number, pp_error *reterr);

@@ -97,6 +97,24 @@ static bool may_skip(const pp_linux_handle *handle, const pp_linux_thread *threa
            thread->tid != handle->id.pid && !thread->has_children;
 }
 
+static int by_number(const void *a, const void *b) {
+    int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* A child handed from thread to thread may have been read twice. The order of birth or adoption, in
+ * which the children of one thread come, is lost. */
+static void drop_duplicates(pp_pid_list *list) {
+    if (list->count < 2)
+        return;
+    qsort(list->pids, list->count, sizeof *list->pids, by_number);
+    size_t kept = 1;
+    for (size_t i = 1; i < list->count; i++)
+        if (list->pids[i] != list->pids[kept - 1])
+            list->pids[kept++] = list->pids[i];
+    list->count = kept;
+}
+
 /* PP_E_AGAIN: a thread ended meanwhile. */
 static pp_status add_children(pp_linux_host *host, pp_linux_handle *handle, pp_pid_list *list,
                               pp_error *reterr) {
@@ -111,9 +129,15 @@ static pp_status add_children(pp_linux_host *host, pp_linux_handle *handle, pp_p
     bool still = pp__linux_stood_still(threads->children_cpu, cpu);
     pp_status status = pp__linux_threads_list(host, handle, cpu, reterr);
     bool listed = status == PP_OK;
-    for (size_t i = 0; i < threads->count && status == PP_OK; i++)
+    size_t parents = 0;
+    for (size_t i = 0; i < threads->count && status == PP_OK; i++) {
+        size_t so_far = list->count;
         if (!may_skip(handle, &threads->items[i], cpu))
             status = add_children_of_thread(host, pid, &threads->items[i], list, reterr);
+        parents += list->count > so_far;
+    }
+    if (parents > 1)
+        drop_duplicates(list);
     if (listed && status == PP_E_VANISHED)
         status = PP_E_AGAIN;
     if (status == PP_OK && threads->count > 1 && !still &&
@@ -149,23 +173,6 @@ static pp_status scan_children(pp_linux_host *host, int32_t pid, pp_pid_list *li
     return status;
 }
 
-static int by_number(const void *a, const void *b) {
-    int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
-    return (left > right) - (left < right);
-}
-
-/* A child handed from thread to thread may have been read twice. */
-static void drop_duplicates(pp_pid_list *list) {
-    if (list->count < 2)
-        return;
-    qsort(list->pids, list->count, sizeof *list->pids, by_number);
-    size_t kept = 1;
-    for (size_t i = 1; i < list->count; i++)
-        if (list->pids[i] != list->pids[kept - 1])
-            list->pids[kept++] = list->pids[i];
-    list->count = kept;
-}
-
 static pp_status not_whole(pp_status status, const pp_error *error, pp_error *reterr) {
     if (status != PP_E_VANISHED)
         status = PP_E_ENUMERATION;
@@ -195,7 +202,6 @@ pp_status pp__linux_list_children(void *ctx, int32_t pid, pp_pid_list *ret_pids,
         status = list_of(host, handle, &list, &error);
     if (!held) /* nobody asked for this one */
         pp__linux_handle_drop(host, pid);
-    drop_duplicates(&list);
     if (status != PP_OK)
         status = not_whole(status, &error, reterr);
     return deliver(&list, status, ret_pids);

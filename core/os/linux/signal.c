@@ -70,15 +70,17 @@ pp_status pp__linux_signal_group(void *ctx, pp_proc_id leader, int signal_number
                    reterr);
 }
 
-/* Nobody but this thread reaps, so what is on the list has its number until the loop is over. */
+/* Nobody but this thread reaps, so what is on the list has its number until the loop is over. Who
+ * came last lives most likely, and the others may be a crowd of ended ones. */
 pp_status pp__linux_kill_children(void *ctx, size_t *ret_count, pp_error *reterr) {
     pp_linux_host *host = ctx;
     pp_pid_list own = { 0 };
     pp_status status = pp__linux_list_own_children(host, &own, reterr);
-    for (size_t i = 0; i < own.count; i++) {
-        int result = own.pids[i] > 1 ? host->sys->kill(own.pids[i], SIGKILL) : 0;
+    for (size_t i = own.count; i > 0; i--) {
+        int32_t pid = own.pids[i - 1];
+        int result = pid > 1 ? host->sys->kill(pid, SIGKILL) : 0;
         if (result < 0 && result != -ESRCH)
-            status = outcome(result, "kill", (pp_proc_id){ .pid = own.pids[i] }, SIGKILL, reterr);
+            status = outcome(result, "kill", (pp_proc_id){ .pid = pid }, SIGKILL, reterr);
     }
     *ret_count = own.count;
     pp_pid_list_done(&own);
