@@ -27,7 +27,10 @@ local CHECK = {
     return port
   end,
   file = function(path)
-    return path:match "^[^/].*" or nil, "needs a path relative to the run's home"
+    if path:find "^/" or ("/" .. path .. "/"):find("/../", 1, true) or path == "" then
+      return nil, "needs a path relative to the run's home that does not leave it"
+    end
+    return path
   end,
 }
 
@@ -86,6 +89,12 @@ local function file_probe(path)
   end
 end
 
+-- What fails the run, whatever the probe would have answered. `halt`: processes of it are left, or
+-- may be, or its evidence is lost, and nothing further may be launched.
+local function trouble(text, problem, halt)
+  return { step = "ready", reason = ("probe '%s': %s"):format(text, problem), halt = halt or nil }
+end
+
 -- A command is started, looked at, and started again once it ended otherwise than with 0.
 local Probe = {}
 Probe.__index = Probe
@@ -126,7 +135,7 @@ function Probe:__call()
     local started, err, lost = start_probe(self)
     self.child = started
     if not started then
-      return nil, tostring(err), lost ~= nil
+      return nil, nil, trouble(self.text, "could not be started: " .. tostring(err), lost ~= nil)
     end
   end
   local ending, exit = self.child:ended()
@@ -135,7 +144,10 @@ function Probe:__call()
   end
   self.answer = ending
   local problem, halt = self:stop()
-  return not problem and exit and exit.code == 0 or nil, problem or ending, halt
+  if halt then
+    return nil, nil, trouble(self.text, problem, true)
+  end
+  return not problem and exit and exit.code == 0 or nil, problem or ending
 end
 
 local function probe_of(ready, run)
@@ -151,7 +163,7 @@ local function probe_of(ready, run)
   if not made then
     return nil, err
   end
-  return setmetatable({ run = run, command = ready.argument, dir = dir }, Probe)
+  return setmetatable({ run = run, command = ready.argument, text = ready.text, dir = dir }, Probe)
 end
 
 local function not_ready(run, answer)
@@ -166,29 +178,24 @@ local function waited_s(began_ns)
   return (core.clock.now() - began_ns) / 1e9
 end
 
--- Processes of a probe that are left, or may be: nothing further may be launched.
-local function doubt(ready, problem)
-  return { step = "ready", reason = ("probe '%s': %s"):format(ready.text, problem), halt = true }
-end
-
 local function poll(run, ready)
   local probe, last = probe_of(ready, run)
   if not probe then
-    return nil, { step = "ready", reason = ("probe '%s': %s"):format(ready.text, tostring(last)) }
+    return nil, trouble(ready.text, tostring(last))
   end
   local answer, err = waiting.wait(run.session.values["ready-timeout"], function(left_s)
     run.session.progress:tick("ready", left_s, run)
-    local met, halt
-    met, last, halt = probe()
-    if halt then
-      return doubt(ready, last)
+    local met, problem
+    met, last, problem = probe()
+    if problem then
+      return problem
     end
     return met and { answer = last } or run:trouble()
   end, { every_s = POLL_S })
   if getmetatable(probe) == Probe then
     local problem, halt = probe:stop()
     if halt then
-      return nil, doubt(ready, problem), true
+      return nil, trouble(ready.text, problem, true), true
     end
   end
   if err and err.code == "timeout" then

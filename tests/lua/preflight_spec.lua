@@ -223,9 +223,16 @@ describe("preflight", function()
 
   -- proves: RUN-1
   it("refuses a readiness file outside the run's home", function()
-    local text = only_refusal(examine(with("--ready", "file:/tmp/ready")))
-    assert.matches("'file:/tmp/ready' needs a path relative to the run's home", text)
-    assert.is_false(preflight.refused(examine(with("--ready", "file:run/ready"))))
+    for _, path in ipairs { "/tmp/ready", "../ready", "a/../../b", "a/..", ".." } do
+      local text = only_refusal(examine(with("--ready", "file:" .. path)))
+      local wanted = ("'file:%s' needs a path relative to the run's home that does not leave it"):format(
+        path
+      )
+      assert.is_truthy(text:find(wanted, 1, true), text)
+    end
+    for _, path in ipairs { "run/ready", "..ready", "a..b/c", "./a" } do
+      assert.is_false(preflight.refused(examine(with("--ready", "file:" .. path))))
+    end
   end)
 
   it("refuses readiness in no known form", function()

@@ -418,6 +418,15 @@ describe("readiness", function()
     assert.is_truthy(done.halt)
   end)
 
+  it("by a command that could not be started is not asked again", function()
+    local command = { path = "/nothing", argv = { "/nothing" } }
+    session.scenarios.busy.ready = { how = "cmd", argument = command, text = "cmd:/nothing" }
+    local done = execute()
+    assert.equal("ready", done.failure.step)
+    assert.matches("probe 'cmd:/nothing': could not be started: .*ENOENT", done.failure.reason)
+    assert.is_true(host.now_ns < 60 * 1000000000)
+  end)
+
   it("may be a script's function", function()
     session.scenarios.busy.ready = function(view)
       return view:poll("three looks", { timeout_s = 5 }, function()
