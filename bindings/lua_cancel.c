@@ -19,6 +19,10 @@ bool ppl_cancelled(pp_error *ret_err) {
     return true;
 }
 
+bool ppl_go_on(void *ret_err) {
+    return !ppl_cancelled(ret_err);
+}
+
 static void interrupt(lua_State *L, lua_Debug *debug) {
     (void)debug;
     pp_error err;

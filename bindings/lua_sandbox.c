@@ -59,9 +59,19 @@ static int l_sandbox_prepare(lua_State *L) {
     };
     sandbox.link_dotdirs = (const char *const *)ppl_string_list(L, 1, "link_dotdirs", NULL);
 
-    pp_error err;
-    pp_status status = pp_sandbox_prepare(&sandbox, &err);
-    return ppl_push_result(L, status, &err);
+    pp_error err, cancelled;
+    const pp_template_watch watch = { ppl_go_on, &cancelled };
+    sandbox.watch = &watch;
+    pp_template copied;
+    pp_status status = pp_sandbox_prepare(&sandbox, &copied, &err);
+    if (status != PP_OK)
+        return ppl_push_failure(L, status == PP_E_CANCELLED ? &cancelled : &err);
+
+    lua_pushboolean(L, true);
+    if (!sandbox.template_dir)
+        return 1;
+    ppl_push_template(L, &copied);
+    return 2;
 }
 
 /* Checks one K, V pair on top of the stack. */

@@ -11,6 +11,7 @@
 #include "pairperf/proc.h"
 #include "pairperf/reading.h"
 #include "pairperf/status.h"
+#include "pairperf/template.h"
 
 /* What every binding shares. A binding checks its arguments (may raise, holds nothing), calls the
  * core (never raises), then pushes (may raise, holds nothing but userdata).
@@ -80,6 +81,9 @@ void ppl_push_u64(lua_State *L, uint64_t value);
 /* {pid=, start=, unique=} */
 void ppl_push_proc_id(lua_State *L, pp_proc_id id);
 
+/* In lua_template.c: {entries, bytes, sha256}. */
+void ppl_push_template(lua_State *L, const pp_template *found);
+
 /* Handles: userdata that are born closed. */
 
 /* Creates the metatable `type`: `methods` in __index, `close` as __gc and __close. `close` must be
@@ -91,5 +95,8 @@ void *ppl_new_handle(lua_State *L, size_t size, const char *type);
 /* In lua_cancel.c: did a signal ask to stop, and is that not shielded? Fills *ret_err
  * (PP_E_CANCELLED) when so. */
 bool ppl_cancelled(pp_error *ret_err);
+
+/* The opposite, for core functions that ask whether to go on; ret_err: a pp_error. */
+bool ppl_go_on(void *ret_err);
 
 #endif

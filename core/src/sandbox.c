@@ -12,7 +12,6 @@
 
 #include "cleanup.h"
 #include "fs_internal.h"
-#include "pairperf/template.h"
 #include "sandbox_layout.h"
 
 const pp__sandbox_place pp__sandbox_places[] = {
@@ -87,19 +86,22 @@ static pp_status make_place(const char *home, const pp__sandbox_place *place, pp
     return status;
 }
 
-pp_status pp_sandbox_prepare(const pp_sandbox *sandbox, pp_error *reterr) {
+pp_status pp_sandbox_prepare(const pp_sandbox *sandbox, pp_template *ret_template,
+                             pp_error *reterr) {
+    pp_template copied;
     pp_status status = check_link_names(sandbox, reterr);
     if (status == PP_OK)
         status = pp_fs_mkdir_exclusive(sandbox->home, reterr);
-    if (status == PP_OK && sandbox->template_dir) {
-        pp_template copied;
-        status = pp_template_copy(sandbox->template_dir, sandbox->home, &copied, reterr);
-    }
+    if (status == PP_OK && sandbox->template_dir)
+        status =
+            pp_template_copy(sandbox->template_dir, sandbox->home, sandbox->watch, &copied, reterr);
     const char *const *names = sandbox->link_dotdirs;
     for (; status == PP_OK && names && *names; names++)
         status = link_dotdir(sandbox, *names, reterr);
     for (size_t i = 0; status == PP_OK && i < pp__sandbox_place_count; i++)
         status = make_place(sandbox->home, &pp__sandbox_places[i], reterr);
+    if (status == PP_OK && sandbox->template_dir && ret_template)
+        *ret_template = copied;
     return status;
 }
 

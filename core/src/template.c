@@ -21,11 +21,23 @@
 
 enum {
     COPY_SIZE = 128 * 1024,
-    RANGE_SIZE = 1 << 30, /* what the kernel is asked to copy in one call */
+    RANGE_SIZE = 16 << 20, /* what the kernel is asked to copy in one call */
 };
 
 static bool acceptable(mode_t mode) {
     return S_ISREG(mode) || S_ISDIR(mode);
+}
+
+static pp_status ask(const pp_template_watch *watch, pp_error *reterr) {
+    if (!watch || watch->go_on(watch->ctx))
+        return PP_OK;
+    return pp_fail(reterr, PP_E_CANCELLED, 0, "template", "asked to stop");
+}
+
+static bool ask_while_hashing(void *ctx, const pp_manifest_progress *progress) {
+    (void)progress;
+    const pp_template_watch *watch = ctx;
+    return watch->go_on(watch->ctx);
 }
 
 static pp_status refuse_special(const pp__walk *walk, pp_error *reterr) {
@@ -62,17 +74,33 @@ static void snapshot_done(snapshot *taken) {
     pp_manifest_done(&taken->manifest);
 }
 
-static pp_status take_snapshot(const char *directory, snapshot *ret_taken, pp_error *reterr) {
-    snapshot taken = { 0 };
-    pp_status status = pp__walk_open(directory, &taken.walk, reterr);
+static pp_status list(const char *directory, pp__walk *ret_walk, pp_error *reterr) {
+    pp__walk walk;
+    pp_status status = pp__walk_open(directory, &walk, reterr);
     if (status != PP_OK)
         return status;
-    if (taken.walk.root_fd < 0)
-        status = pp_fail(reterr, PP_E_INVALID, ENOTDIR, "template", "%s", directory);
+    if (walk.root_fd < 0) {
+        pp__walk_done(&walk);
+        return pp_fail(reterr, PP_E_INVALID, ENOTDIR, "template", "%s", directory);
+    }
+    *ret_walk = walk;
+    return PP_OK;
+}
+
+static pp_status take_snapshot(const char *directory, const pp_template_watch *watch,
+                               snapshot *ret_taken, pp_error *reterr) {
+    snapshot taken = { 0 };
+    const pp_manifest_options options = { .progress = ask_while_hashing,
+                                          .ctx = (void *)(uintptr_t)watch };
+    pp_status status = list(directory, &taken.walk, reterr);
+    if (status != PP_OK)
+        return status;
+    status = refuse_special(&taken.walk, reterr);
     if (status == PP_OK)
-        status = refuse_special(&taken.walk, reterr);
+        status = ask(watch, reterr);
     if (status == PP_OK)
-        status = pp__manifest_of_walk(&taken.walk, NULL, &taken.manifest, reterr);
+        status =
+            pp__manifest_of_walk(&taken.walk, watch ? &options : NULL, &taken.manifest, reterr);
     if (status == PP_OK)
         *ret_taken = taken;
     else
@@ -86,9 +114,10 @@ static void describe(const snapshot *taken, pp_template *ret_template) {
     memcpy(ret_template->sha256, taken->manifest.sha256, sizeof ret_template->sha256);
 }
 
-pp_status pp_template_check(const char *directory, pp_template *ret_template, pp_error *reterr) {
+pp_status pp_template_check(const char *directory, const pp_template_watch *watch,
+                            pp_template *ret_template, pp_error *reterr) {
     snapshot taken;
-    pp_status status = take_snapshot(directory, &taken, reterr);
+    pp_status status = take_snapshot(directory, watch, &taken, reterr);
     if (status != PP_OK)
         return status;
     describe(&taken, ret_template);
@@ -96,7 +125,54 @@ pp_status pp_template_check(const char *directory, pp_template *ret_template, pp
     return PP_OK;
 }
 
+void pp_template_rejects_done(pp_template_rejects *rejects) {
+    if (!rejects)
+        return;
+    for (size_t i = 0; i < rejects->count; i++)
+        free(rejects->items[i].path);
+    free(rejects->items);
+    *rejects = (pp_template_rejects){ 0 };
+}
+
+/* The walk's own order is by path. */
+static bool collect(const pp__walk *walk, pp_template_rejects *rejects) {
+    size_t wanted = 0;
+    for (size_t i = 0; i < walk->count; i++)
+        wanted += !acceptable(walk->entries[i]->type);
+    if (wanted == 0)
+        return true;
+    rejects->items = calloc(wanted, sizeof *rejects->items);
+    for (size_t i = 0; rejects->items && i < walk->count; i++) {
+        const pp__walk_entry *entry = walk->entries[i];
+        if (acceptable(entry->type))
+            continue;
+        pp_template_reject *reject = &rejects->items[rejects->count++];
+        *reject = (pp_template_reject){ strdup(entry->path), pp__fs_type_name(entry->type) };
+        if (!reject->path)
+            return false;
+    }
+    return rejects->items != NULL;
+}
+
+pp_status pp_template_rejects_list(const char *directory, pp_template_rejects *ret_rejects,
+                                   pp_error *reterr) {
+    pp__walk walk;
+    pp_template_rejects rejects = { 0 };
+    pp_status status = list(directory, &walk, reterr);
+    if (status != PP_OK)
+        return status;
+    if (collect(&walk, &rejects)) {
+        *ret_rejects = rejects;
+    } else {
+        pp_template_rejects_done(&rejects);
+        status = pp_fail(reterr, PP_E_NOMEM, ENOMEM, "malloc", "%s", directory);
+    }
+    pp__walk_done(&walk);
+    return status;
+}
+
 typedef struct copy {
+    const pp_template_watch *watch;
     pp__walk *walk;
     pp__walk_cursor cursor;
     int home_fd;
@@ -113,15 +189,17 @@ static pp_status read_and_write(const copy *to, int in, int out, off_t at, off_t
         return pp__fs_fail(reterr, errno, "lseek", name);
     while (at < end) {
         size_t wanted = end - at < COPY_SIZE ? (size_t)(end - at) : COPY_SIZE;
-        size_t got;
+        size_t got = 0;
         pp_status status = pp__fs_read_up_to(in, to->buffer, wanted, name, &got, reterr);
         if (status == PP_OK && got < wanted)
             status = became_shorter(name, reterr);
         if (status == PP_OK)
             status = pp__fs_write_all(out, to->buffer, got, name, reterr);
+        at += (off_t)got;
+        if (status == PP_OK && at < end)
+            status = ask(to->watch, reterr);
         if (status != PP_OK)
             return status;
-        at += (off_t)got;
     }
     return PP_OK;
 }
@@ -130,14 +208,16 @@ static pp_status copy_range(const copy *to, int in, int out, off_t at, off_t end
                             pp_error *reterr) {
     while (at < end) {
         size_t wanted = end - at < RANGE_SIZE ? (size_t)(end - at) : RANGE_SIZE;
-        size_t copied;
+        size_t copied = 0;
         pp_status status =
             pp_platform_copy_range(in, out, (uint64_t)at, wanted, &copied, name, reterr);
         if (status == PP_E_UNSUPPORTED || (status == PP_OK && copied == 0))
             return read_and_write(to, in, out, at, end, name, reterr);
+        at += (off_t)copied;
+        if (status == PP_OK && at < end)
+            status = ask(to->watch, reterr);
         if (status != PP_OK)
             return status;
-        at += (off_t)copied;
     }
     return PP_OK;
 }
@@ -222,6 +302,8 @@ static pp_status copy_entries(copy *to, pp_error *reterr) {
             status = copy_file(to, i, reterr);
         else if (mkdirat(to->home_fd, entry->path, 0700) != 0)
             status = pp__fs_fail(reterr, errno, "mkdir", pp__walk_entry_name(to->walk, i).text);
+        if (status == PP_OK)
+            status = ask(to->watch, reterr);
     }
     for (size_t i = count; status == PP_OK && i > 0; i--)
         if (S_ISDIR(to->walk->entries[i - 1]->type))
@@ -229,14 +311,15 @@ static pp_status copy_entries(copy *to, pp_error *reterr) {
     return status;
 }
 
-static pp_status copy_into(pp__walk *walk, const char *home, pp_error *reterr) {
+static pp_status copy_into(pp__walk *walk, const char *home, const pp_template_watch *watch,
+                           pp_error *reterr) {
     PP_AUTO_FD home_fd = open(home, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (home_fd < 0)
         return pp__fs_fail(reterr, errno, "open", home);
     PP_AUTO_FREE char *buffer = malloc(COPY_SIZE);
     if (!buffer)
         return pp_fail(reterr, PP_E_NOMEM, ENOMEM, "malloc", "%s", home);
-    copy to = { .walk = walk, .home_fd = home_fd, .buffer = buffer };
+    copy to = { .watch = watch, .walk = walk, .home_fd = home_fd, .buffer = buffer };
     pp_status status = copy_entries(&to, reterr);
     pp__walk_cursor_done(&to.cursor);
     return status;
@@ -251,9 +334,10 @@ static bool same(const snapshot *before, const snapshot *after) {
     return true;
 }
 
-static pp_status verify_unchanged(const char *directory, const snapshot *before, pp_error *reterr) {
+static pp_status verify_unchanged(const char *directory, const pp_template_watch *watch,
+                                  const snapshot *before, pp_error *reterr) {
     snapshot after;
-    pp_status status = take_snapshot(directory, &after, reterr);
+    pp_status status = take_snapshot(directory, watch, &after, reterr);
     if (status != PP_OK)
         return status;
     if (!same(before, &after))
@@ -263,15 +347,15 @@ static pp_status verify_unchanged(const char *directory, const snapshot *before,
     return status;
 }
 
-pp_status pp_template_copy(const char *directory, const char *home, pp_template *ret_template,
-                           pp_error *reterr) {
+pp_status pp_template_copy(const char *directory, const char *home, const pp_template_watch *watch,
+                           pp_template *ret_template, pp_error *reterr) {
     snapshot before;
-    pp_status status = take_snapshot(directory, &before, reterr);
+    pp_status status = take_snapshot(directory, watch, &before, reterr);
     if (status != PP_OK)
         return status;
-    status = copy_into(&before.walk, home, reterr);
+    status = copy_into(&before.walk, home, watch, reterr);
     if (status == PP_OK)
-        status = verify_unchanged(directory, &before, reterr);
+        status = verify_unchanged(directory, watch, &before, reterr);
     if (status == PP_OK)
         describe(&before, ret_template);
     snapshot_done(&before);

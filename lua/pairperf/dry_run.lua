@@ -139,8 +139,8 @@ end
 local function print_findings(draft)
   for _, finding in ipairs(draft.findings) do
     print(("%s: %s"):format(finding.level, finding.text))
-    for _, way in ipairs(finding.ways or {}) do
-      print("    " .. way)
+    for _, line in ipairs(finding.lines or {}) do
+      print("    " .. line)
     end
   end
 end

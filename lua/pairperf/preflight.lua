@@ -18,7 +18,7 @@ local M = {}
 ---@class pairperf.Finding
 ---@field level "refused"|"warning"|"note"
 ---@field text string one line
----@field ways string[]? ways on, each with what it means
+---@field lines string[]? below it: ways on, each with what it means, or all that was found
 
 ---@class pairperf.Draft
 ---@field values table option values
@@ -30,8 +30,8 @@ local M = {}
 ---@field findings pairperf.Finding[]
 ---@field context_text string? content of --context-file
 
-local function add(draft, level, text, ways)
-  draft.findings[#draft.findings + 1] = { level = level, text = tostring(text), ways = ways }
+local function add(draft, level, text, lines)
+  draft.findings[#draft.findings + 1] = { level = level, text = tostring(text), lines = lines }
 end
 
 local function check_authority(draft)
@@ -153,6 +153,31 @@ local function check_commands(draft)
   end
 end
 
+local REJECTS_NAMED <const> = 1000 -- no terminal is filled without end
+
+-- What a template may not hold, a line each, and how many there are.
+local function reject_lines(rejects)
+  local lines = {}
+  for i = 1, math.min(#rejects, REJECTS_NAMED) do
+    lines[i] = ("%s (%s)"):format(rejects[i].path:gsub("%c", "?"), rejects[i].type)
+  end
+  if #rejects > REJECTS_NAMED then
+    lines[#lines + 1] = ("and %d more"):format(#rejects - REJECTS_NAMED)
+  end
+  return lines
+end
+
+local function refuse_template(draft, template, err)
+  local option = ("option '--template': '%s'"):format(template)
+  local rejects = err.code == "refused" and core.template.rejects(template)
+  if rejects and #rejects > 0 then
+    local text = ("%s: %d entries that are neither file nor directory"):format(option, #rejects)
+    add(draft, "refused", text, reject_lines(rejects))
+  else
+    add(draft, "refused", ("%s: %s"):format(option, errors.reason(err)))
+  end
+end
+
 local function check_template(draft)
   local template = draft.values.template
   if not template then
@@ -160,8 +185,10 @@ local function check_template(draft)
   end
   local checked, err = core.template.check(template)
   draft.template = checked
-  if not checked then
-    add(draft, "refused", ("option '--template': '%s': %s"):format(template, errors.reason(err)))
+  if errors.is_cancelled(err) then
+    error(err, 0)
+  elseif not checked then
+    refuse_template(draft, template, err)
   end
 end
 
@@ -246,8 +273,11 @@ end
 local SOCKET_WARN_BYTES <const> = 40
 
 local function check_socket_room(draft)
-  local home = ("%s/%s/home"):format(draft.output, draft.runs[#draft.runs].directory)
-  local left, limit = core.sandbox.socket_room(home)
+  local left, limit = math.huge, nil
+  for _, slot in ipairs(draft.runs) do
+    local room, most = core.sandbox.socket_room(("%s/%s/home"):format(draft.output, slot.directory))
+    left, limit = math.min(left, room), most
+  end
   draft.socket_room = { left = left, limit = limit }
   if left < SOCKET_WARN_BYTES then
     add(

@@ -126,19 +126,34 @@ function Run:guard_before()
   return true
 end
 
+-- Why there is no home; all that the template may not hold stands in an event.
+local function template_problem(run, err)
+  local template = run.session.values.template
+  local rejects = template and err.code == "refused" and core.template.rejects(template)
+  if rejects and #rejects > 0 then
+    run.events:add("template_refused", { template = template, rejects = core.json.array(rejects) })
+  end
+  return errors.is_cancelled(err) and err or tostring(err)
+end
+
 function Run:sandbox()
   local session = self.session
   local values = session.values
-  local ok, err = core.sandbox.prepare {
+  local ok, copied = core.sandbox.prepare {
     home = self.home,
     template = values.template,
     link_dotdirs = values["link-dotdir"] or {},
     real_home = session.real_home,
   }
   if not ok then
-    return nil, tostring(err)
+    return nil, template_problem(self, copied)
   end
-  self.events:add("sandbox_ready", { home = self.home })
+  self.events:add("sandbox_ready", { home = self.home, template = copied })
+  if copied and copied.sha256 ~= session.plan.template.sha256 then
+    local problem =
+      "template '%s' is not what it was when the session started: %d entries of %d bytes"
+    return nil, problem:format(values.template, copied.entries, copied.bytes), true
+  end
   self.events:add("probes_before", { probes = probes.around_run() })
   return true
 end
@@ -237,20 +252,26 @@ function Run:start_hook()
   return true
 end
 
+local AT_ONCE_S <const> = 10
+local HANDED_OVER = "; one that ends so early and with success has usually handed over to a copy "
+  .. "of itself that runs already outside the sandbox: end that copy first"
+
+-- The application's early end as words.
+local function early_end(run, ending, exit)
+  local age_s = run.app:age_s()
+  local handed_over = exit and exit.code == 0 and age_s < AT_ONCE_S
+  return ("after %.1f s: %s%s"):format(age_s, ending, handed_over and HANDED_OVER or "")
+end
+
 -- What stops a run while it waits: the application or the hook failed, or evidence is lost.
 function Run:trouble()
   if self.app:state().phase == "lost" then
     return { reason = "the application's supervisor was lost" }
   end
-  local ending = self.app:ended()
+  local ending, exit = self.app:ended()
   if ending then
-    return {
-      reason = ("the application ended by itself after %.1f s: %s"):format(
-        self.app:age_s(),
-        ending
-      ),
-      app_ended = true,
-    }
+    local reason = "the application ended by itself " .. early_end(self, ending, exit)
+    return { reason = reason, app_ended = true }
   end
   local problem = self.hook and self.hook:look()
   if problem then
@@ -370,10 +391,11 @@ local STEPS = {
 
 local function quit(run)
   local session = run.session
-  local ending = run.app:ended()
+  local ending, exit = run.app:ended()
   run.events:add("quit_requested", { already_ended = ending })
   if ending and not run.failure and run.app:state().phase ~= "lost" then
-    run:fail("quit", "the application had ended before it was asked to: " .. ending, nil, true)
+    local reason = "the application had ended before it was asked to, "
+    run:fail("quit", reason .. early_end(run, ending, exit), nil, true)
   end
   local verdict = run.app:stop { first = "leader", grace_s = session.values["quit-timeout"] }
   note_sweep(run, verdict)

@@ -454,8 +454,8 @@ local function refuse(draft)
   for _, finding in ipairs(draft.findings) do
     if finding.level == "refused" then
       io.stderr:write("pairperf-lua: ", finding.text, "\n")
-      for _, way in ipairs(finding.ways or {}) do
-        io.stderr:write("    ", way, "\n")
+      for _, line in ipairs(finding.lines or {}) do
+        io.stderr:write("    ", line, "\n")
       end
     end
   end

@@ -35,6 +35,18 @@ one at_once exits --ready file:never
 point "an application that exits at once fails while awaited" failed_at ready
 point "  with its status" reason "exit status 4"
 
+mkdir "$scratch/instance"
+script single <<APP
+mkdir "$scratch/instance" 2>/dev/null || exit 0 # tells the copy that runs, and leaves
+APP
+for ready in "" "--ready file:never"; do
+    # shellcheck disable=SC2086 # words
+    one single "single$ready" $ready
+    point "an application that hands over to a running copy fails${ready:+ while awaited}" status_is 1
+    point "  with that reason" reason "exit status 0; .*has usually handed over to a copy of itself"
+done
+point "  one that exits with a status has none" test "$(out=$scratch/out/exits && reason "handed over"; echo $?)" = 1
+
 one app never --ready file:never --ready-timeout 300ms
 point "an application that never becomes ready fails" failed_at ready
 point "  with the last answer" reason "last answer: no file: ENOENT"

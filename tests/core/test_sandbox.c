@@ -30,7 +30,7 @@ static void every_place_is_a_private_directory_of_the_new_home(void **state) {
     mode_t old = umask(0);
     const char *home = scratch_path("home");
     pp_sandbox sandbox = { .home = home };
-    assert_int_equal(pp_sandbox_prepare(&sandbox, NULL), PP_OK);
+    assert_int_equal(pp_sandbox_prepare(&sandbox, NULL, NULL), PP_OK);
     umask(old);
     for (size_t i = 0; i < pp__sandbox_place_count; i++) {
         const char *path = scratch_path("home/%s", pp__sandbox_places[i].directory);
@@ -46,11 +46,11 @@ static void a_home_is_never_used_twice(void **state) {
     (void)state;
     pp_sandbox sandbox = { .home = scratch_path("home") };
     pp_error err = { 0 };
-    assert_int_equal(pp_sandbox_prepare(&sandbox, &err), PP_E_EXISTS);
+    assert_int_equal(pp_sandbox_prepare(&sandbox, NULL, &err), PP_E_EXISTS);
     const char *dangling = scratch_path("dangling");
     assert_int_equal(symlink("nowhere", dangling), 0);
     sandbox.home = dangling;
-    assert_int_equal(pp_sandbox_prepare(&sandbox, &err), PP_E_EXISTS);
+    assert_int_equal(pp_sandbox_prepare(&sandbox, NULL, &err), PP_E_EXISTS);
 }
 
 /* proves: BOX-2 BOX-4 */
@@ -62,7 +62,7 @@ static void a_template_comes_first_but_tmp_and_run_stay_private(void **state) {
     scratch_file("template/.config/app.json", "{}", 0640);
     pp_sandbox sandbox = { .home = scratch_path("seeded"),
                            .template_dir = scratch_path("template") };
-    assert_int_equal(pp_sandbox_prepare(&sandbox, NULL), PP_OK);
+    assert_int_equal(pp_sandbox_prepare(&sandbox, NULL, NULL), PP_OK);
     assert_string_equal(scratch_content(scratch_path("seeded/.config/app.json")), "{}");
     assert_int_equal(status_of(scratch_path("seeded/.config")).st_mode & 07777, 0750);
     assert_int_equal(status_of(scratch_path("seeded/run")).st_mode & 07777, 0700);
@@ -78,7 +78,7 @@ static void a_dot_directory_is_linked_to_the_real_one(void **state) {
     pp_sandbox sandbox = { .home = scratch_path("linked"),
                            .link_dotdirs = names,
                            .real_home = real };
-    assert_int_equal(pp_sandbox_prepare(&sandbox, NULL), PP_OK);
+    assert_int_equal(pp_sandbox_prepare(&sandbox, NULL, NULL), PP_OK);
     char target[4096] = "";
     assert_true(readlink(scratch_path("linked/.omlx"), target, sizeof target - 1) > 0);
     assert_string_equal(target, engine);
@@ -90,7 +90,7 @@ static void expect_link_refused(const char *name, pp_status wanted) {
     const char *home = scratch_path("refused-%u", number++);
     pp_sandbox sandbox = { .home = home, .link_dotdirs = names, .real_home = scratch_path("real") };
     pp_error err = { 0 };
-    pp_status status = pp_sandbox_prepare(&sandbox, &err);
+    pp_status status = pp_sandbox_prepare(&sandbox, NULL, &err);
     if (status != wanted)
         fail_msg("%s: %s: %s", name, pp_status_name(status), err.detail);
     /* A bad name is found before anything is made. */
@@ -130,7 +130,60 @@ static void what_is_missing_or_no_directory_is_not_linked(void **state) {
     expect_link_refused(".missing", PP_E_SYS);
     const char *const names[] = { ".omlx", NULL };
     pp_sandbox sandbox = { .home = scratch_path("homeless"), .link_dotdirs = names };
-    assert_int_equal(pp_sandbox_prepare(&sandbox, NULL), PP_E_INVALID);
+    assert_int_equal(pp_sandbox_prepare(&sandbox, NULL, NULL), PP_E_INVALID);
+}
+
+/* All of it again as a user who may do nothing special; what the template was is told.
+ * proves: BOX-2 BOX-4 BOX-5 */
+static void an_unprivileged_user_gets_the_same_home(void **state) {
+    (void)state;
+    const char *all = scratch_mkdir("all", 0777);
+    const char *const names[] = { ".omlx", NULL };
+    scratch_drop_privilege();
+    pp_sandbox sandbox = { .home = scratch_path("all/home"),
+                           .template_dir = scratch_path("template"),
+                           .link_dotdirs = names,
+                           .real_home = scratch_path("real") };
+    pp_template copied = { 0 };
+    pp_error err = { 0 };
+    pp_status status = pp_sandbox_prepare(&sandbox, &copied, &err);
+    const char *const bad[] = { ".a/b", NULL };
+    sandbox.link_dotdirs = bad;
+    sandbox.home = scratch_path("all/bad");
+    pp_status refused = pp_sandbox_prepare(&sandbox, NULL, NULL);
+    scratch_restore_privilege();
+    if (status != PP_OK)
+        fail_msg("%s: %s: %s", all, err.op, err.detail);
+    assert_int_equal(copied.entries, 3);
+    assert_int_equal(copied.bytes, 2);
+    char target[4096] = "";
+    assert_true(readlink(scratch_path("all/home/.omlx"), target, sizeof target - 1) > 0);
+    assert_string_equal(target, scratch_path("real/.omlx"));
+    assert_int_equal(refused, PP_E_INVALID);
+    assert_int_equal(access(scratch_path("all/bad"), F_OK), -1);
+}
+
+/* A link leads to the dot-directory's own name, also where that is a link itself; never over what
+ * the template holds. proves: BOX-5 */
+static void a_linked_dot_directory_replaces_nothing(void **state) {
+    (void)state;
+    scratch_mkdir("real/elsewhere", 0755);
+    assert_int_equal(symlink("elsewhere", scratch_path("real/.alias")), 0);
+    expect_link_refused(".alias", PP_OK);
+    assert_int_equal(symlink("nowhere", scratch_path("real/.dangling")), 0);
+    expect_link_refused(".dangling", PP_E_SYS);
+
+    scratch_mkdir("owner", 0755);
+    scratch_mkdir("owner/.omlx", 0755);
+    scratch_file("owner/.omlx/f", "template's", 0644);
+    const char *const names[] = { ".omlx", NULL };
+    pp_sandbox sandbox = { .home = scratch_path("owned"),
+                           .template_dir = scratch_path("owner"),
+                           .link_dotdirs = names,
+                           .real_home = scratch_path("real") };
+    assert_int_equal(pp_sandbox_prepare(&sandbox, NULL, NULL), PP_E_EXISTS);
+    assert_string_equal(scratch_content(scratch_path("owned/.omlx/f")), "template's");
+    assert_int_equal(access(scratch_path("real/.omlx/f"), F_OK), -1);
 }
 
 /* proves: BOX-2 */
@@ -169,6 +222,8 @@ int main(void) {
         cmocka_unit_test(only_one_dot_prefixed_component_is_linked),
         cmocka_unit_test(the_sandbox_never_makes_directories_inside_the_real_home),
         cmocka_unit_test(what_is_missing_or_no_directory_is_not_linked),
+        cmocka_unit_test(an_unprivileged_user_gets_the_same_home),
+        cmocka_unit_test(a_linked_dot_directory_replaces_nothing),
         cmocka_unit_test(the_room_for_a_socket_is_what_bind_accepts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void modes_and_times_are_kept(void **state) {
     const char *home = scratch_mkdir("kept-home", 0700);
 
     pp_template copied;
-    assert_int_equal(pp_template_copy(from, home, &copied, NULL), PP_OK);
+    assert_int_equal(pp_template_copy(from, home, NULL, &copied, NULL), PP_OK);
     assert_int_equal(copied.entries, 3);
     assert_int_equal(copied.bytes, 7);
     static const char *const names[] = { "d", "d/f", "empty" };
@@ -77,13 +77,13 @@ static void every_special_entry_is_named_before_anything_is_copied(void **state)
 
     pp_template copied;
     pp_error err = { 0 };
-    assert_int_equal(pp_template_copy(from, home, &copied, &err), PP_E_REFUSED);
+    assert_int_equal(pp_template_copy(from, home, NULL, &copied, &err), PP_E_REFUSED);
     assert_non_null(strstr(err.detail, "d/pipe (fifo)"));
     assert_non_null(strstr(err.detail, "link (symlink)"));
     assert_non_null(strstr(err.detail, "sock (socket)"));
     assert_null(strstr(err.detail, "0-plain"));
     assert_int_equal(access(scratch_path("special-home/0-plain"), F_OK), -1);
-    assert_int_equal(pp_template_check(from, &copied, &err), PP_E_REFUSED);
+    assert_int_equal(pp_template_check(from, NULL, &copied, &err), PP_E_REFUSED);
 }
 
 static void rejects_that_do_not_fit_are_counted(void **state) {
@@ -93,7 +93,7 @@ static void rejects_that_do_not_fit_are_counted(void **state) {
         assert_int_equal(symlink("x", scratch_path("many/link-number-%03d", i)), 0);
     pp_template found;
     pp_error err = { 0 };
-    assert_int_equal(pp_template_check(scratch_path("many"), &found, &err), PP_E_REFUSED);
+    assert_int_equal(pp_template_check(scratch_path("many"), NULL, &found, &err), PP_E_REFUSED);
     assert_non_null(strstr(err.detail, "link-number-000"));
     int named = 0;
     for (const char *at = err.detail; (at = strstr(at, "(symlink)")); at++)
@@ -101,6 +101,37 @@ static void rejects_that_do_not_fit_are_counted(void **state) {
     char tail[32];
     snprintf(tail, sizeof tail, " and %d more", 100 - named);
     assert_string_equal(err.detail + strlen(err.detail) - strlen(tail), tail);
+}
+
+/* proves: BOX-4 */
+static void all_rejects_are_listed_by_path_with_their_types(void **state) {
+    (void)state;
+    pp_template_rejects rejects = { .count = 77 };
+    assert_int_equal(pp_template_rejects_list(scratch_path("many"), &rejects, NULL), PP_OK);
+    assert_int_equal(rejects.count, 100);
+    for (int i = 0; i < 100; i++) {
+        char wanted[32];
+        snprintf(wanted, sizeof wanted, "link-number-%03d", i);
+        assert_string_equal(rejects.items[i].path, wanted);
+        assert_string_equal(rejects.items[i].type, "symlink");
+    }
+    pp_template_rejects_done(&rejects);
+    assert_int_equal(pp_template_rejects_list(scratch_path("special"), &rejects, NULL), PP_OK);
+    static const pp_template_reject special[] = { { "d/pipe", "fifo" },
+                                                  { "link", "symlink" },
+                                                  { "sock", "socket" } };
+    assert_int_equal(rejects.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(rejects.items[i].path, special[i].path);
+        assert_string_equal(rejects.items[i].type, special[i].type);
+    }
+    pp_template_rejects_done(&rejects);
+    pp_template_rejects_done(&rejects);
+    assert_int_equal(pp_template_rejects_list(scratch_path("kept"), &rejects, NULL), PP_OK);
+    assert_int_equal(rejects.count, 0);
+    pp_template_rejects_done(&rejects);
+    const char *file = scratch_file("no-directory", "", 0600);
+    assert_int_equal(pp_template_rejects_list(file, &rejects, NULL), PP_E_INVALID);
 }
 
 /* proves: BOX-4 */
@@ -119,12 +150,12 @@ static void a_hole_is_copied_as_a_hole(void **state) {
     }
     const char *home = scratch_mkdir("sparse-home", 0700);
     pp_template copied;
-    assert_int_equal(pp_template_copy(from, home, &copied, NULL), PP_OK);
+    assert_int_equal(pp_template_copy(from, home, NULL, &copied, NULL), PP_OK);
     struct stat st = status_of(scratch_path("sparse-home/file"));
     assert_int_equal(st.st_size, size);
     assert_true(st.st_blocks * 512 < 1 << 20);
     pp_template again; /* same content */
-    assert_int_equal(pp_template_check(home, &again, NULL), PP_OK);
+    assert_int_equal(pp_template_check(home, NULL, &again, NULL), PP_OK);
     assert_string_equal(again.sha256, copied.sha256);
 }
 
@@ -135,7 +166,7 @@ static void hard_links_become_files_of_their_own(void **state) {
     assert_int_equal(link(scratch_path("hard/a"), scratch_path("hard/b")), 0);
     const char *home = scratch_mkdir("hard-home", 0700);
     pp_template copied;
-    assert_int_equal(pp_template_copy(from, home, &copied, NULL), PP_OK);
+    assert_int_equal(pp_template_copy(from, home, NULL, &copied, NULL), PP_OK);
     assert_int_equal(status_of(scratch_path("hard-home/a")).st_nlink, 1);
     assert_string_equal(scratch_content(scratch_path("hard-home/b")), "x");
 }
@@ -148,7 +179,7 @@ static void a_template_that_changes_meanwhile_is_found_out(void **state) {
     const char *home = scratch_mkdir("moving/home", 0700);
     pp_template copied = { .entries = 77 };
     pp_error err = { 0 };
-    assert_int_equal(pp_template_copy(from, home, &copied, &err), PP_E_UNVERIFIED);
+    assert_int_equal(pp_template_copy(from, home, NULL, &copied, &err), PP_E_UNVERIFIED);
     assert_int_equal(copied.entries, 77);
 }
 
@@ -160,7 +191,7 @@ static void the_template_itself_is_only_read(void **state) {
     int64_t top_changed_ns = scratch_ctime_ns(scratch_path("kept"));
     const char *home = scratch_mkdir("read-home", 0700);
     pp_template copied;
-    assert_int_equal(pp_template_copy(scratch_path("kept"), home, &copied, NULL), PP_OK);
+    assert_int_equal(pp_template_copy(scratch_path("kept"), home, NULL, &copied, NULL), PP_OK);
     assert_int_equal(scratch_ctime_ns(path), changed_ns);
     assert_int_equal(scratch_ctime_ns(scratch_path("kept")), top_changed_ns);
 }
@@ -171,7 +202,8 @@ static void what_the_home_already_has_is_not_overwritten(void **state) {
     scratch_file("busy-home/empty", "mine", 0600);
     pp_template copied;
     pp_error err = { 0 };
-    assert_int_equal(pp_template_copy(scratch_path("kept"), home, &copied, &err), PP_E_EXISTS);
+    assert_int_equal(pp_template_copy(scratch_path("kept"), home, NULL, &copied, &err),
+                     PP_E_EXISTS);
     assert_string_equal(scratch_content(scratch_path("busy-home/empty")), "mine");
 }
 
@@ -182,11 +214,12 @@ static void unreadable_parts_and_files_are_refused_by_name(void **state) {
     pp_template found;
     pp_error err = { 0 };
     scratch_drop_privilege();
-    pp_status status = pp_template_check(from, &found, &err);
+    pp_status status = pp_template_check(from, NULL, &found, &err);
     scratch_restore_privilege();
     assert_int_equal(status, PP_E_DENIED);
     assert_string_equal(err.detail, path);
-    assert_int_equal(pp_template_check(scratch_file("file", "", 0600), &found, &err), PP_E_INVALID);
+    assert_int_equal(pp_template_check(scratch_file("file", "", 0600), NULL, &found, &err),
+                     PP_E_INVALID);
 }
 
 typedef struct special_row {
@@ -219,7 +252,7 @@ static void each_kind_of_special_entry_is_refused(void **state) {
             pp_error err = { 0 };
             if (unprivileged)
                 scratch_drop_privilege();
-            pp_status status = pp_template_check(from, &found, &err);
+            pp_status status = pp_template_check(from, NULL, &found, &err);
             scratch_restore_privilege();
             if (status != PP_E_REFUSED || !strstr(err.detail, wanted))
                 fail_msg("%s: %s", kinds[i].type, err.detail);
@@ -241,7 +274,7 @@ static void an_unprivileged_copy_keeps_modes_and_times(void **state) {
     const char *home = scratch_mkdir("all/plain-home", 0700);
     pp_template copied;
     pp_error err = { 0 };
-    pp_status status = pp_template_copy(from, home, &copied, &err);
+    pp_status status = pp_template_copy(from, home, NULL, &copied, &err);
     scratch_restore_privilege();
     if (status != PP_OK)
         fail_msg("%s: %s", err.op, err.detail);
@@ -262,7 +295,7 @@ static void an_unreadable_file_is_refused_before_anything_is_copied(void **state
     pp_template copied;
     pp_error err = { 0 };
     scratch_drop_privilege();
-    pp_status status = pp_template_copy(from, home, &copied, &err);
+    pp_status status = pp_template_copy(from, home, NULL, &copied, &err);
     scratch_restore_privilege();
     assert_int_equal(status, PP_E_DENIED);
     assert_string_equal(err.detail, path);
@@ -271,8 +304,8 @@ static void an_unreadable_file_is_refused_before_anything_is_copied(void **state
 
 static void expect_same_content(const char *home) {
     pp_template a, b;
-    assert_int_equal(pp_template_check(scratch_path("bulk"), &a, NULL), PP_OK);
-    assert_int_equal(pp_template_check(home, &b, NULL), PP_OK);
+    assert_int_equal(pp_template_check(scratch_path("bulk"), NULL, &a, NULL), PP_OK);
+    assert_int_equal(pp_template_check(home, NULL, &b, NULL), PP_OK);
     assert_string_equal(a.sha256, b.sha256);
 }
 
@@ -290,14 +323,14 @@ static void a_copy_is_the_same_whichever_way_it_was_made(void **state) {
     scratch_file("bulk/small", "x", 0644);
     pp_template copied;
     const char *home = scratch_mkdir("bulk-home", 0700);
-    assert_int_equal(pp_template_copy(from, home, &copied, NULL), PP_OK);
+    assert_int_equal(pp_template_copy(from, home, NULL, &copied, NULL), PP_OK);
     expect_same_content(home);
     char elsewhere[] = "/dev/shm/pp-template-XXXXXX";
     if (!mkdtemp(elsewhere)) {
         print_message("without another file system: %s\n", strerror(errno));
         return;
     }
-    pp_status status = pp_template_copy(from, elsewhere, &copied, NULL);
+    pp_status status = pp_template_copy(from, elsewhere, NULL, &copied, NULL);
     expect_same_content(elsewhere);
     char path[64];
     snprintf(path, sizeof path, "%s/big", elsewhere);
@@ -306,6 +339,67 @@ static void a_copy_is_the_same_whichever_way_it_was_made(void **state) {
     unlink(path);
     rmdir(elsewhere);
     assert_int_equal(status, PP_OK);
+}
+
+static int left;
+
+static bool count_down(void *ctx) {
+    (void)ctx;
+    return left-- > 0;
+}
+
+static void expect_home(const char *home, int files) {
+    int there = 0;
+    for (int i = 0; i < 3; i++)
+        there += access(scratch_path("%s/f%d", home, i), F_OK) == 0;
+    assert_int_equal(there, files);
+}
+
+/* Asked once before hashing and after each file: stopped at every one of these points. What was
+ * begun stays, the template is only read. proves: BOX-4 CAN-1 */
+static void hashing_and_copying_stop_when_asked_to(void **state) {
+    (void)state;
+    const char *from = scratch_mkdir("stopped", 0755);
+    for (int i = 0; i < 3; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "stopped/f%d", i);
+        scratch_file(name, "x", 0644);
+    }
+    const pp_template_watch watch = { .go_on = count_down };
+    pp_template before, found = { .entries = 77 };
+    assert_int_equal(pp_template_check(from, NULL, &before, NULL), PP_OK);
+    left = 0;
+    assert_int_equal(pp_template_check(from, &watch, &found, NULL), PP_E_CANCELLED);
+    assert_int_equal(found.entries, 77);
+
+    for (int i = 0; i < 4; i++) {
+        char home[32];
+        snprintf(home, sizeof home, "stopped-home-%d", i);
+        const char *to = scratch_mkdir(home, 0700);
+        pp_error err = { 0 };
+        left = i;
+        assert_int_equal(pp_template_copy(from, to, &watch, &found, &err), PP_E_CANCELLED);
+        expect_home(home, i);
+    }
+    assert_int_equal(found.entries, 77);
+    pp_template after;
+    assert_int_equal(pp_template_check(from, NULL, &after, NULL), PP_OK);
+    assert_string_equal(after.sha256, before.sha256);
+}
+
+/* One file of minutes. proves: BOX-4 CAN-1 */
+static void a_huge_file_stops_in_the_middle(void **state) {
+    (void)state;
+    const char *from = scratch_mkdir("huge", 0755);
+    const char *path = scratch_file("huge/f", "", 0644);
+    if (truncate(path, (off_t)1 << 40) != 0) {
+        print_message("skipped: no file of this size: %s\n", strerror(errno));
+        skip();
+    }
+    const pp_template_watch watch = { .go_on = count_down };
+    pp_template found;
+    left = 2;
+    assert_int_equal(pp_template_check(from, &watch, &found, NULL), PP_E_CANCELLED);
 }
 
 /* A clone shares all and is whole; where files cannot share, nothing was written. */
@@ -330,6 +424,9 @@ int main(void) {
         cmocka_unit_test(every_special_entry_is_named_before_anything_is_copied),
         cmocka_unit_test(rejects_that_do_not_fit_are_counted),
         cmocka_unit_test(a_hole_is_copied_as_a_hole),
+        cmocka_unit_test(all_rejects_are_listed_by_path_with_their_types),
+        cmocka_unit_test(hashing_and_copying_stop_when_asked_to),
+        cmocka_unit_test(a_huge_file_stops_in_the_middle),
         cmocka_unit_test(hard_links_become_files_of_their_own),
         cmocka_unit_test(a_template_that_changes_meanwhile_is_found_out),
         cmocka_unit_test(the_template_itself_is_only_read),

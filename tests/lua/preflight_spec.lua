@@ -180,15 +180,32 @@ describe("preflight", function()
   it(
     "refuses a template with a symlink, and dot-directories that are not one dotted name",
     function()
-      assert.matches(
-        "'%-%-template': 't': .*symlink",
-        only_refusal(examine(with("--template", "t")))
-      )
+      local text = only_refusal(examine(with("--template", "t")))
+      assert.matches("'%-%-template': 't': 1 entries that are neither file nor directory", text)
       for _, name in ipairs { "../x", "..", ".a/b", "x", "." } do
         assert.matches("'%-%-link%-dotdir'", only_refusal(examine(with("--link-dotdir", name))))
       end
     end
   )
+
+  -- proves: BOX-4
+  it("names all that a template may not hold, up to a thousand", function()
+    local function lines()
+      for _, finding in ipairs(examine(with("--template", "t")).findings) do
+        if finding.level == "refused" then
+          return finding.lines
+        end
+      end
+    end
+    host.template_rejects = 1000
+    local named = lines()
+    assert.equal(1000, #named)
+    assert.equal("a/b?1000 (symlink)", named[1000])
+    host.template_rejects = 1002
+    named = lines()
+    assert.equal(1001, #named)
+    assert.equal("and 2 more", named[1001])
+  end)
 
   -- proves: RUN-1
   -- proves: CLI-4
@@ -225,10 +242,8 @@ describe("preflight", function()
   it("refuses a readiness file outside the run's home", function()
     for _, path in ipairs { "/tmp/ready", "../ready", "a/../../b", "a/..", ".." } do
       local text = only_refusal(examine(with("--ready", "file:" .. path)))
-      local wanted = ("'file:%s' needs a path relative to the run's home that does not leave it"):format(
-        path
-      )
-      assert.is_truthy(text:find(wanted, 1, true), text)
+      local wanted = "'file:%s' needs a path relative to the run's home that does not leave it"
+      assert.is_truthy(text:find(wanted:format(path), 1, true), text)
     end
     for _, path in ipairs { "run/ready", "..ready", "a..b/c", "./a" } do
       assert.is_false(preflight.refused(examine(with("--ready", "file:" .. path))))
@@ -306,7 +321,7 @@ describe("the guard's finding", function()
     assert.matches("'/usr/local/bin' can be written by this user", only_refusal(planned))
     for _, finding in ipairs(planned.findings) do
       if finding.level == "refused" then
-        assert.equal(4, #finding.ways)
+        assert.equal(4, #finding.lines)
       end
     end
   end)

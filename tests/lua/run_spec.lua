@@ -390,7 +390,17 @@ describe("readiness", function()
     host.commands["/app"] = { exit_after_s = 0.5, exit = { code = 3 } }
     local done = execute()
     assert.equal("ready", done.failure.step)
-    assert.matches("ended by itself .* exit status 3", done.failure.reason)
+    assert.matches("ended by itself .* exit status 3$", done.failure.reason)
+  end)
+
+  it("is overtaken by an application that hands over to a running copy", function()
+    host.commands["/app"] = { exit_after_s = 0.5, exit = { code = 0 } }
+    assert.matches("exit status 0; .* handed over to a copy of itself", execute().failure.reason)
+  end)
+
+  it("is overtaken by an application that ends later", function()
+    host.commands["/app"] = { exit_after_s = 20, exit = { code = 0 } }
+    assert.matches("after 20%.. s: exit status 0$", execute().failure.reason)
   end)
 
   -- proves: GRP-9, PLAN-3

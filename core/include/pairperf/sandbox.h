@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "pairperf/status.h"
+#include "pairperf/template.h"
 
 /* A home of its own for one run (BOX-2, BOX-5), and the environment that points into it (BOX-3).
  * Redirection only: this is no OS-enforced file-system or network sandbox (BOX-8).
@@ -30,6 +31,7 @@
 typedef struct pp_sandbox {
     const char *home;                /* to be made; its parent exists */
     const char *template_dir;        /* copied into the home first, or NULL */
+    const pp_template_watch *watch;  /* asked meanwhile, or NULL */
     const char *const *link_dotdirs; /* names like ".omlx", NULL-terminated; NULL = none */
     const char *real_home;           /* where the links lead; needed with link_dotdirs */
 } pp_sandbox;
@@ -37,13 +39,16 @@ typedef struct pp_sandbox {
 /* Makes the home, mode 0700, from template, links and the directories above. tmp and run are 0700
  * whatever the template says; other directories of the template keep their modes.
  *
+ * ret_template  what was copied; untouched without a template. May be NULL.
+ *
  * Errors  PP_E_EXISTS   the home, or what a link would be called, is already there
  *         PP_E_INVALID  a name that is not one dot-prefixed component; no absolute real_home
  *         PP_E_REFUSED  a name that the layout above uses; a link to something that is no directory
  *         and those of pp_template_copy() and fs.h
  * A failure leaves what was made: evidence is not deleted.
  */
-pp_status pp_sandbox_prepare(const pp_sandbox *sandbox, pp_error *reterr);
+pp_status pp_sandbox_prepare(const pp_sandbox *sandbox, pp_template *ret_template,
+                             pp_error *reterr);
 
 /* "K=V" strings and names, each array NULL-terminated or NULL. */
 typedef struct pp_environment_request {

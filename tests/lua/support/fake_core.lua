@@ -348,7 +348,14 @@ function M.new()
   }
   core.template = {
     check = function()
-      return failure("refused", "template", "symlink 'a/b'")
+      return failure("refused", "template", "a/b (symlink) and more")
+    end,
+    rejects = function()
+      local list = {}
+      for i = 1, host.template_rejects or 1 do
+        list[i] = { path = "a/b\n" .. i, type = "symlink" }
+      end
+      return list
     end,
   }
   core.process = {
