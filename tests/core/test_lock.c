@@ -36,7 +36,7 @@ static void a_second_holder_is_refused_and_told_who_holds_it(void **state) {
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     assert_int_equal(pp_lock_acquire(name, &other, &err), PP_E_EXISTS);
     assert_int_equal(other, 77);
-    if (strcmp(system.sysname, "Linux") == 0) { /* flock does not tell */
+    if (strcmp(system.sysname, "Linux") == 0) { /* macOS: our own programs only */
         char holder[32];
         snprintf(holder, sizeof holder, "process %d", (int)getpid());
         assert_non_null(strstr(err.detail, holder));

@@ -15,8 +15,9 @@
  * name    1 to 100 bytes
  * ret_fd  close-on-exec; the caller closes it
  *
- * Errors  PP_E_EXISTS   somebody holds it; detail names the process id that took it where the
- *                       system tells (it may be gone while others still hold the lock)
+ * Errors  PP_E_EXISTS   somebody holds it; detail names a process by id and start token: on Linux
+ *                       who took it (it may be gone while others still hold the lock), on macOS one
+ *                       of our own programs that has the file open; where the system tells
  *         PP_E_INVALID  the name is empty or too long
  *         PP_E_SYS      any other failed call
  */
