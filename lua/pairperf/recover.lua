@@ -176,7 +176,8 @@ local function say(output, found)
   if #found.skipped > 0 then
     io.stdout:write(("skipped: %d runs that never began\n"):format(#found.skipped))
   end
-  io.stdout:write(("report: %s\n"):format(format.text(output .. "/report.md")))
+  local path = format.text(output .. "/report")
+  io.stdout:write(("report: %s.md, %s.html\n"):format(path, path))
 end
 
 --- Completes the session in `directories[1]`.
