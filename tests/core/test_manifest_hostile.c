@@ -125,12 +125,48 @@ static bool hundred_thousand(void) {
     return made;
 }
 
+static struct grower {
+    pthread_t thread;
+    int fd; /* 0: not at work */
+    atomic_bool stop;
+} grower;
+
+static void *keep_growing(void *argument) {
+    (void)argument;
+    while (!atomic_load(&grower.stop))
+        (void)!write(grower.fd, "x", 1);
+    return NULL;
+}
+
+/* Large enough to be read for longer than it takes to grow by a byte; grows already. */
+static bool growing(void) {
+    file("f", "", 0644);
+    if (truncate(at("f"), (off_t)16 << 20) != 0)
+        return false;
+    grower.fd = open(at("f"), O_WRONLY | O_APPEND | O_CLOEXEC);
+    assert_int_equal(pthread_create(&grower.thread, NULL, keep_growing, NULL), 0);
+    struct stat st;
+    do
+        assert_int_equal(fstat(grower.fd, &st), 0);
+    while (st.st_size == (off_t)16 << 20);
+    return true;
+}
+
+static void grow_no_more(void) {
+    if (grower.fd <= 0)
+        return;
+    atomic_store(&grower.stop, true);
+    pthread_join(grower.thread, NULL);
+    close(grower.fd);
+    grower.fd = 0;
+}
+
 typedef struct hostile_row {
     const char *name;
     bool (*make)(void); /* false: this machine or user cannot */
     pp_status status;
     uint64_t entries, bytes;
-    const char *has; /* in the canonical bytes, or the end of the error's detail */
+    const char *has; /* in the canonical bytes, or in the error's detail */
 } hostile_row;
 
 static const hostile_row rows[] = {
@@ -146,6 +182,7 @@ static const hostile_row rows[] = {
     { "device", device, PP_OK, 1, 0, "{\"mode\":\"0644\",\"path\":\"x\",\"type\":\"char\"}" },
     { "mode 0000", closed_file, PP_E_DENIED, 0, 0, "/closed" },
     { "directory of mode 0000", closed_directory, PP_E_DENIED, 0, 0, "/closed" },
+    { "growing while read", growing, PP_E_UNVERIFIED, 0, 0, "/f: " },
     { "sparse", sparse, PP_OK, 1, 64 << 20,
       "3b6a07d0d404fab4e23b6d34bc6696a6a312dd92821332385e5af7c01c421351" },
     { "hard links", hard_links, PP_OK, 2, 6, "\"path\":\"b\"" },
@@ -166,8 +203,7 @@ static void check_row(const hostile_row *row, unsigned workers) {
     if (status != row->status)
         fail_msg("%s: %s: %s", row->name, pp_status_name(status), err.detail);
     if (status != PP_OK) {
-        size_t size = strlen(err.detail), wanted = strlen(row->has);
-        if (size < wanted || strcmp(err.detail + size - wanted, row->has) != 0)
+        if (!strstr(err.detail, row->has))
             fail_msg("%s: %s", row->name, err.detail);
         return;
     }
@@ -190,6 +226,7 @@ static void every_hostile_tree_has_its_outcome(void **state) {
         }
         check_row(&rows[i], 1);
         check_row(&rows[i], 4);
+        grow_no_more();
     }
 }
 
@@ -297,42 +334,6 @@ static void a_file_that_changes_after_it_was_seen_is_found_out(void **state) {
     }
 }
 
-typedef struct growing {
-    int fd;
-    atomic_bool stop;
-} growing;
-
-static void *keep_growing(void *argument) {
-    growing *grower = argument;
-    while (!atomic_load(&grower->stop))
-        (void)!write(grower->fd, "x", 1);
-    return NULL;
-}
-
-/* proves: PROV-2 */
-static void a_file_that_grows_while_it_is_read_has_no_digest(void **state) {
-    (void)state;
-    strcpy(top, "growing");
-    const char *root = scratch_mkdir(top, 0755);
-    file("f", "", 0644);
-    assert_int_equal(truncate(at("f"), (off_t)16 << 20), 0);
-    growing grower = { .fd = open(at("f"), O_WRONLY | O_APPEND | O_CLOEXEC) };
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, keep_growing, &grower), 0);
-    struct stat st;
-    do
-        assert_int_equal(fstat(grower.fd, &st), 0);
-    while (st.st_size == (off_t)16 << 20);
-    pp_manifest manifest;
-    pp_error err = { 0 };
-    pp_status status = pp_manifest_build(root, NULL, &manifest, &err);
-    atomic_store(&grower.stop, true);
-    pthread_join(thread, NULL);
-    close(grower.fd);
-    assert_int_equal(status, PP_E_UNVERIFIED);
-    assert_non_null(strstr(err.detail, at("f")));
-}
-
 /* A file too young to be trusted and an old one take different ways to the same digest; so do files
  * that are read at once, in parts, or put aside. proves: PROV-2 */
 static void every_way_of_reading_gives_the_same_digest(void **state) {
@@ -417,7 +418,6 @@ int main(void) {
         cmocka_unit_test(every_hostile_tree_has_its_outcome),
         cmocka_unit_test(the_first_failure_by_path_is_reported),
         cmocka_unit_test(a_file_that_changes_after_it_was_seen_is_found_out),
-        cmocka_unit_test(a_file_that_grows_while_it_is_read_has_no_digest),
         cmocka_unit_test(every_way_of_reading_gives_the_same_digest),
         cmocka_unit_test(a_huge_file_says_how_far_it_is_and_can_be_stopped),
         cmocka_unit_test(an_empty_tree_needs_no_worker),
