@@ -62,9 +62,17 @@ static bool is_digit(const json_scan *scan) {
     return scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9';
 }
 
+static bool is_real_mark(const json_scan *scan) {
+    return scan->at < scan->end && (*scan->at == '.' || *scan->at == 'e' || *scan->at == 'E');
+}
+
+static bool is_sign(const json_scan *scan) {
+    return scan->at < scan->end && (*scan->at == '+' || *scan->at == '-');
+}
+
 /* The rest of a number that jansson wrote. */
 static void skip_real(json_scan *scan) {
-    while (scan->at < scan->end && memchr("0123456789+-.eE", *scan->at, 15))
+    while (is_digit(scan) || is_sign(scan) || is_real_mark(scan))
         scan->at++;
 }
 
@@ -80,7 +88,7 @@ bool json_scan_number(json_scan *scan, int64_t *ret_value, bool *ret_real) {
         return false;
     bool leading = *digits == '0' && (negative || scan->at - digits > 1);
     beyond |= !negative && value == INT64_MIN;
-    beyond |= scan->at < scan->end && memchr(".eE", *scan->at, 3);
+    beyond |= is_real_mark(scan);
     if ((leading || beyond) && !scan->checked)
         return false;
     if (beyond)

@@ -142,7 +142,7 @@ static bool read_line(ppl_reader *reader, const char *text, size_t size) {
     samples->rewritten =
         json_dumps(samples->value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
     if (!samples->rewritten)
-        luaL_error(reader->L, "no memory");
+        ppl_no_memory(reader->L);
     size = strlen(samples->rewritten);
     bool found = try_frame(reader, samples->rewritten, size, true) ||
                  push_stranger(reader, samples->rewritten, size);
@@ -380,7 +380,7 @@ static ppl_trace *trace_of(lua_State *L, ppl_samples *samples, uint32_t identity
         size_t wanted = (size_t)identity * 2 + 64;
         ppl_trace *bigger = pp_resize(samples->traces, wanted, sizeof *bigger);
         if (!bigger)
-            luaL_error(L, "no memory");
+            ppl_no_memory(L);
         memset(bigger + samples->trace_capacity, 0,
                (wanted - samples->trace_capacity) * sizeof *bigger);
         samples->traces = bigger;

@@ -76,7 +76,7 @@ static int l_supervisor_start(lua_State *L) {
     if (!enlist(self->supervisor)) {
         pp_supervisor_free(self->supervisor);
         self->supervisor = NULL;
-        return luaL_error(L, "not enough memory");
+        ppl_no_memory(L);
     }
     return 1;
 }

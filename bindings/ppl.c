@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ERROR_TYPE "pairperf.Error"
@@ -91,6 +92,11 @@ int ppl_push_result(lua_State *L, pp_status status, const pp_error *err) {
 int ppl_raise(lua_State *L, const pp_error *err) {
     ppl_push_error(L, err);
     return lua_error(L);
+}
+
+void ppl_no_memory(lua_State *L) {
+    (void)luaL_error(L, "no memory");
+    abort();
 }
 
 /* error.new{code=, op=, detail=, errno=}: an error object like those of the C modules. */

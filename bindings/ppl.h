@@ -52,6 +52,8 @@ int ppl_push_failure(lua_State *L, const pp_error *err);
 int ppl_push_result(lua_State *L, pp_status status, const pp_error *err);
 /* Raises the error object itself. */
 int ppl_raise(lua_State *L, const pp_error *err);
+/* Raises "no memory"; unlike luaL_error(), declared never to return. */
+_Noreturn void ppl_no_memory(lua_State *L);
 
 /* Arguments. All raise with the argument's number. */
 

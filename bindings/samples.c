@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "decimal.h"
+#include "ppl.h"
 #include "resize.h"
 
 typedef enum key_kind {
@@ -168,14 +169,14 @@ static ppl_shared *new_shared(lua_State *L, ppl_shared_list *list, const char *t
         size_t wanted = list->capacity ? list->capacity * 2 : 16;
         void *bigger = pp_resize(list->items, wanted, sizeof *list->items);
         if (!bigger)
-            luaL_error(L, "no memory");
+            ppl_no_memory(L);
         list->items = bigger;
         list->capacity = wanted;
     }
     ppl_shared *added = &list->items[list->count];
     *added = (ppl_shared){ .text = malloc(size + 1), .size = size };
     if (!added->text)
-        luaL_error(L, "no memory");
+        ppl_no_memory(L);
     memcpy(added->text, text, size);
     list->count++;
     return added;
@@ -258,7 +259,7 @@ static ppl_sample *new_row(lua_State *L, ppl_samples *samples) {
         size_t wanted = samples->capacity ? samples->capacity * 2 : 1024;
         void *bigger = pp_resize(samples->rows, wanted, sizeof *samples->rows);
         if (!bigger)
-            luaL_error(L, "no memory");
+            ppl_no_memory(L);
         samples->rows = bigger;
         samples->capacity = wanted;
     }

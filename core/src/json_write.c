@@ -32,8 +32,8 @@ static bool grow(pp_json *json, pp_json_bytes *bytes, size_t size) {
 }
 
 static bool append(pp_json *json, pp_json_bytes *bytes, const char *data, size_t size) {
-    if (size > bytes->capacity - bytes->size && !grow(json, bytes, size))
-        return false;
+    if ((!bytes->data || size > bytes->capacity - bytes->size) && !grow(json, bytes, size))
+        return false; /* nothing has a place, too */
     if (size)
         memcpy(bytes->data + bytes->size, data, size);
     bytes->size += size;
@@ -170,7 +170,7 @@ void pp_json_key_bytes(pp_json *json, const char *key, size_t size) {
         return;
     }
     if (level->has_value) {
-        const char *last = json->keys.data ? json->keys.data + level->key_at : ""; /* only "" yet */
+        const char *last = json->keys.data + level->key_at;
         if (compare_bytes(key, size, last, level->key_size) <= 0) {
             pp_fail(&json->error, PP_E_INVALID, 0, "json", "key \"%.*s\" after \"%.*s\"", (int)size,
                     key, (int)level->key_size, last);

@@ -269,7 +269,7 @@ static void the_resident_size_goes_with_a_held_status_and_else_with_statm(void *
         script_of(proc, "task/90000007/status",
                   "VmRSS:\t5 kB\nSigIgn:\t0\nvoluntary_ctxt_switches:\t1\n"
                   "nonvoluntary_ctxt_switches:\t1\n");
-        assert_known(used(id, true).rss_bytes, looks < 2 ? 7 * page : 5 * 1024);
+        assert_known(used(id, true).rss_bytes, looks < 2 ? 7 * page : UINT64_C(5120));
     }
     proc->gone = true; /* its files may answer no more */
     pp_usage usage;
