@@ -39,6 +39,18 @@ function(pp_register_test name label)
     set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 60 SKIP_RETURN_CODE 77)
 endfunction()
 
+# A live test once more where no cgroup is to be had, and there as on a stock Debian 12 kernel, too:
+# every newer primitive switched off.
+function(pp_in_other_modes name)
+    pp_register_test(${name}_no_cgroup live ${ARGN})
+    pp_register_test(${name}_6_1 live ${ARGN})
+    set_property(TEST ${name}_no_cgroup PROPERTY ENVIRONMENT PP_KERNEL=no-cgroup)
+    set_property(TEST ${name}_6_1 PROPERTY ENVIRONMENT PP_KERNEL=6.1,no-cgroup)
+    set(modes ${name} ${name}_no_cgroup ${name}_6_1)
+    set_property(TEST ${modes} PROPERTY RUN_SERIAL ON)
+    set_property(TEST ${modes} PROPERTY TIMEOUT 240) # storms leave others little of a machine
+endfunction()
+
 function(pp_add_c_tests label)
     file(GLOB sources CONFIGURE_DEPENDS tests/${label}/test_*.c)
     foreach(source IN LISTS sources)
@@ -53,15 +65,7 @@ function(pp_add_c_tests label)
         endif()
         pp_register_test(${label}.${stem} ${label} ${target})
         if(label STREQUAL "live")
-            # Once more where no cgroup is to be had, and there as on a stock Debian 12 kernel, too:
-            # every newer primitive switched off.
-            pp_register_test(${label}.${stem}_no_cgroup ${label} ${target})
-            pp_register_test(${label}.${stem}_6_1 ${label} ${target})
-            set_property(TEST ${label}.${stem}_no_cgroup PROPERTY ENVIRONMENT PP_KERNEL=no-cgroup)
-            set_property(TEST ${label}.${stem}_6_1 PROPERTY ENVIRONMENT PP_KERNEL=6.1,no-cgroup)
-            set(modes ${label}.${stem} ${label}.${stem}_no_cgroup ${label}.${stem}_6_1)
-            set_property(TEST ${modes} PROPERTY RUN_SERIAL ON)
-            set_property(TEST ${modes} PROPERTY TIMEOUT 240) # storms leave others little of a machine
+            pp_in_other_modes(${label}.${stem} ${target})
             if(stem MATCHES "^test_supervisor_[a-z]+_live$") # awkward applications: see run.sh
                 set_property(TEST ${label}.${stem} ${label}.${stem}_6_1
                     APPEND PROPERTY LABELS awkward)
@@ -72,6 +76,8 @@ endfunction()
 
 pp_add_c_tests(core)
 pp_add_c_tests(live)
+pp_register_test(live.storm_at_full_speed live live_test_supervisor_storm_live full_speed)
+pp_in_other_modes(live.storm_at_full_speed live_test_supervisor_storm_live full_speed)
 include(Sim)
 
 # Peers of the Lua, CLI and live tests, found below PP_TEST_BUILD_DIR/tests/stubs. Never instrumented:

@@ -171,7 +171,8 @@ local function refuse_template(draft, template, err)
   local option = ("option '--template': '%s'"):format(template)
   local rejects = err.code == "refused" and core.template.rejects(template)
   if rejects and #rejects > 0 then
-    local text = ("%s: %d entries that are neither file nor directory"):format(option, #rejects)
+    local what = #rejects == 1 and "1 entry that is" or ("%d entries that are"):format(#rejects)
+    local text = ("%s: %s neither file nor directory"):format(option, what)
     add(draft, "refused", text, reject_lines(rejects))
   else
     add(draft, "refused", ("%s: %s"):format(option, errors.reason(err)))

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- An A/B scenario outside the tree: own option, own label, Lua hook, own readiness.
---   pairperf-lua ./busy.lua --baseline OLD --candidate NEW --authorize-launch --settle 2s
+--   pairperf-lua ./busy.lua --baseline OLD --candidate NEW --authorize-launch --calm 2s
 return pairperf.scenario {
   name = "busy",
   label = "busy-window",
   summary = "the application works through a list",
   interval_s = 1,
   options = {
-    settle_s = {
+    calm_s = {
       type = "seconds",
       default = 1,
       min = 0,
@@ -19,7 +19,7 @@ return pairperf.scenario {
       return run:has_file "ready"
     end)
     if ok then
-      run:pause(run.options.settle_s)
+      run:pause(run.options.calm_s)
     end
     return ok, err
   end,

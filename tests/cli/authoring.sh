@@ -30,7 +30,7 @@ sh ./command.sh >"$scratch/output" 2>&1
 status=$?
 point "  which works as printed" status_is 0
 point "  with the label" grep -q '"label":"busy-window"' evidence/plan.json
-point "  and the option" grep -q '"settle":{"origin":"option","unit":"s","value":0.5' evidence/plan.json
+point "  and the option" grep -q '"calm":{"origin":"option","unit":"s","value":0.5' evidence/plan.json
 for run in 01 02; do
     point "  and the hook, in run $run" test -e "evidence/busy/run-$run/home/work"
 done

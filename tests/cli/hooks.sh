@@ -82,11 +82,11 @@ script loud <<'HOOK'
 trap 'exit 0' TERM
 head -c 10485760 /dev/zero
 head -c 10485760 /dev/zero >&2
-echo yes >"$PAIR_PERF_OUTPUT/all-written"
+echo yes >"$PAIR_PERF_SANDBOX/all-written"
 sleep 60 &
 wait
 HOOK
-one app loud --ready file:../all-written --hook-output-cap 4KiB --pre-sample-hook "$scratch/loud"
+one app loud --ready file:all-written --hook-output-cap 4KiB --pre-sample-hook "$scratch/loud"
 point "10 MiB of hook output on each stream: the hook is not held up" status_is 0
 point "  each file holds the cap" test "$(kept stdout) $(kept stderr)" = "4096 4096"
 point "  the truncation is told" event hook_finished '"stderr_truncated":true.*"stdout_truncated":true'

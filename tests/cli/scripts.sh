@@ -15,15 +15,15 @@ session() { # session SCRIPT OUT [options]
         "${@:3}" >"$scratch/output" 2>&1
     status=$?
 }
-session "$examples/busy.lua" busy --settle 200ms
+session "$examples/busy.lua" busy --calm 200ms
 point "a scenario outside the tree runs without recompiling" status_is 0
 point "  its label is kept" grep -q '"label":"busy-window"' "$out/plan.json"
-point "  its option is kept" grep -q '"settle":{"origin":"option","unit":"s","value":0.2' "$out/plan.json"
+point "  its option is kept" grep -q '"calm":{"origin":"option","unit":"s","value":0.2' "$out/plan.json"
 point "  its readiness was used" grep -q '"how":"script"' "$out/busy/run-01/events.jsonl"
 point "  its Lua hook worked" test -s "$out/busy/run-01/home/work"
 point "  and ended by our SIGTERM with 0" grep -q '"ended_early":false,"exit":{"code":0}.*"kind":"hook_finished"' "$out/busy/run-01/events.jsonl"
 "$lua" "$examples/busy.lua" --help >"$scratch/output" 2>&1
-point "  its option stands in --help" said "--settle TIME\|--settle VALUE"
+point "  its option stands in --help" said "--calm TIME\|--calm VALUE"
 
 "$lua" "$examples/one_by_one.lua" "$scratch/app" "$scratch/out/steps" >"$scratch/output" 2>&1
 status=$?

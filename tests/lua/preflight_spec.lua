@@ -181,7 +181,7 @@ describe("preflight", function()
     "refuses a template with a symlink, and dot-directories that are not one dotted name",
     function()
       local text = only_refusal(examine(with("--template", "t")))
-      assert.matches("'%-%-template': 't': 1 entries that are neither file nor directory", text)
+      assert.matches("'%-%-template': 't': 1 entry that is neither file nor directory", text)
       for _, name in ipairs { "../x", "..", ".a/b", "x", "." } do
         assert.matches("'%-%-link%-dotdir'", only_refusal(examine(with("--link-dotdir", name))))
       end
