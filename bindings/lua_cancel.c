@@ -11,16 +11,20 @@ enum { INSTRUCTIONS = 10000 };
 static const char watch_key; /* its address is the registry's key of the watching function */
 static bool shielded;        /* cleaning up: the request stays, nobody is interrupted */
 
-bool ppl_cancelled(pp_error *ret_err) {
+static bool requested(pp_error *ret_err) {
     pp_cancel cancel;
-    if (shielded || !pp_cancel_requested(&cancel))
+    if (!pp_cancel_requested(&cancel))
         return false;
     pp_fail(ret_err, PP_E_CANCELLED, 0, "signal", "%s", pp_signal_name(cancel.signal_number));
     return true;
 }
 
+bool ppl_cancelled(pp_error *ret_err) {
+    return !shielded && requested(ret_err);
+}
+
 bool ppl_go_on(void *ret_err) {
-    return !ppl_cancelled(ret_err);
+    return !requested(ret_err);
 }
 
 static void interrupt(lua_State *L, lua_Debug *debug) {

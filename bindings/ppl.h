@@ -98,7 +98,8 @@ void *ppl_new_handle(lua_State *L, size_t size, const char *type);
  * (PP_E_CANCELLED) when so. */
 bool ppl_cancelled(pp_error *ret_err);
 
-/* The opposite, for core functions that ask whether to go on; ret_err: a pp_error. */
+/* For core functions that ask whether to go on, shielded or not, as they end where they are;
+ * ret_err: a pp_error. */
 bool ppl_go_on(void *ret_err);
 
 #endif

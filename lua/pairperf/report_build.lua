@@ -39,6 +39,8 @@ local function run_row(slot, summary, interrupted)
     ),
     evidence = or_null(failure.evidence),
     next = or_null(failure.next),
+    escapees = summary and known(summary.escapees) and summary.escapees[1] and summary.escapees
+      or nil,
   }
 end
 

@@ -126,6 +126,7 @@ those_left >"$scratch/daemons"
 read -r daemon _ <"$scratch/daemons"
 point "  the daemon alone was left, and is the one that is listed" \
     test "$(wc -l <"$scratch/daemons")" -eq 1 -a "$(summary "pid $daemon start"; echo $?)" = 0
+point "  as a record in report.json, too" test "$(jq -c '.runs[0].escapees[] | [.pid, .became]' "$out/report.json")" = "[$daemon,\"still_running\"]"
 one daemon reaped --quit-timeout 500ms --reap-escapees
 point "--reap-escapees ends what left the group" nothing_left
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Homes from templates and links, case by case, as root and unprivileged.
-# proves: BOX-4 BOX-5
+# Homes from templates and links, case by case, as root and unprivileged; and the room for sockets.
+# proves: BOX-2 BOX-4 BOX-5 CAN-1
 # shellcheck source=tests/support/cli.sh
 . "$(dirname "$0")/../support/cli.sh"
 
@@ -121,4 +121,68 @@ else
     skip "other users" "needs root"
 fi
 
+# A signal while a template is hashed: before there is a session, and within one.
+begin() { # begin OUT WORDS
+    out=$scratch/out/$1
+    set -m
+    "$lua" overview --single --baseline "$scratch/does" --app-arg "$2" --ready file:done --output "$out" \
+        --authorize-launch --allow-system-launcher-write --interval 200ms --warmup 0 --duration 200ms \
+        --repetitions 2 --template "$scratch/large" >"$scratch/output" 2>&1 &
+    pid=$!
+    set +m
+}
+reads_template() { # the program has a file of it open
+    local harness
+    harness=$(child_of "$pid") && find "/proc/$harness/fd" -lname "$scratch/large/*" 2>/dev/null | grep -q .
+}
+mkdir "$scratch/large"
+if truncate --size=1T "$scratch/large/f" 2>"$scratch/output"; then
+    begin early :
+    await reads_template
+    kill -INT "$pid"
+    wait "$pid"
+    status=$?
+    point "a signal while a template is hashed: status 3" status_is 3
+    point "  nothing was created" test ! -e "$out"
+    truncate --size=0 "$scratch/large/f"
+    begin late "truncate --size=1T '$scratch/large/f'"
+    await in_run 02 event run_started 2>/dev/null
+    await reads_template
+    kill -TERM "$pid"
+    wait "$pid"
+    status=$?
+    point "a signal while it is hashed for a run: status 3" status_is 3
+    point "  the cancellation is kept" in_run 02 event cancelled '"signal":"SIGTERM"'
+    point "  every file parses" evidence_parses
+else
+    skip "a template of a terabyte" "no such file here"
+fi
+
+# Sockets below TMPDIR, bound by absolute path.
+if perl -MSocket -e 1 2>"$scratch/output"; then
+    cat >"$scratch/binds" <<'APP'
+#!/usr/bin/env perl
+use Socket;
+$SIG{TERM} = sub { exit 0 };
+sub say_in { open(my $f, '>', "$ENV{HOME}/$_[0]") or die; print $f $_[1]; close $f or die }
+say_in('length', length $ENV{TMPDIR});
+my $path = "$ENV{TMPDIR}/" . 's' x 40;
+socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die;
+say_in('bound', eval { bind($s, pack_sockaddr_un($path)) } && -S $path ? 'yes' : "no: $!");
+sleep 1 while 1;
+APP
+    chmod 755 "$scratch/binds"
+    pair binds binds s --repetitions 1 --ready file:bound
+    both() { cat "$out"/overview/run-0[12]/home/"$1"; }
+    point "a session with a short --output succeeds" status_is 0
+    point "  an application binds a name of 40 bytes below TMPDIR" test "$(both bound)" = yesyes
+    point "  TMPDIR is as long for one variant as for the other" \
+        test "$(both length | cut -c 1-2)" = "$(both length | cut -c 3-4)"
+    point "  nobody was warned" test "$(said "bytes left"; echo $?)" = 1
+    pair binds binds "$(printf 'long%.0s' {1..15})" --repetitions 1 --ready file:bound
+    point "with a long one preflight had warned" said "a socket name below TMPDIR has -*[0-9]* of 108 bytes left; choose a shorter --output"
+    point "  and it cannot" test "$(in_home cut -c 1-2 bound)" = no
+else
+    skip "sockets below TMPDIR" "no perl with Socket"
+fi
 finish
