@@ -76,8 +76,10 @@ endfunction()
 
 pp_add_c_tests(core)
 pp_add_c_tests(live)
-pp_register_test(live.storm_at_full_speed live live_test_supervisor_storm_live full_speed)
-pp_in_other_modes(live.storm_at_full_speed live_test_supervisor_storm_live full_speed)
+if(NOT PAIRPERF_SANITIZE) # about speed, which an instrumented supervisor has not
+    pp_register_test(live.storm_at_full_speed live live_test_supervisor_storm_live full_speed)
+    pp_in_other_modes(live.storm_at_full_speed live_test_supervisor_storm_live full_speed)
+endif()
 include(Sim)
 
 # Peers of the Lua, CLI and live tests, found below PP_TEST_BUILD_DIR/tests/stubs. Never instrumented:
