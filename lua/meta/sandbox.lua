@@ -33,8 +33,8 @@ function sandbox.executable(artifact, options) end
 --- Makes the home, mode 0700, with its directories.
 ---@param options pairperf.SandboxOptions
 ---@return true? ok
----@return pairperf.Template|pairperf.Error? copied what the template was, with one; or err, codes: exists,
----  invalid, refused, and those of template.copy
+---@return pairperf.Template|pairperf.Error? copied what the template was, with one; or err, codes:
+---  exists, invalid, refused, and those of template.copy
 function sandbox.prepare(options) end
 
 ---@class pairperf.EnvironmentOptions

@@ -453,13 +453,8 @@ describe("a session's report", function()
     left.verdict, left.escapees_total = "left_running", 5
     left.survivors = json.array { escapee(78, "/opt/lsd") }
     local running = { frames = gone.frames, events = fixture.events { verdict = left } }
-    local report, markdown = write(fixture.plan {}, { [0] = gone, [1] = running })
-    local first, second = report.runs[1].escapees, report.runs[2].escapees
-    assert.same(
-      { 77, 9, "/opt/crashpad", 3 * S, "ended_by_us" },
-      { first[1].pid, first[1].start, first[1].exe, first[1].seen_after_ns, first[1].became }
-    )
-    assert.same({ "gone", "still_running" }, { first[2].became, second[2].became })
+    local built, markdown = write(fixture.plan {}, { [0] = gone, [1] = running })
+    assert.equal("still_running", built.runs[2].escapees[2].became)
     local function says(text)
       assert.is_truthy(markdown:find(text, 1, true), text)
     end
