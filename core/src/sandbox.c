@@ -88,7 +88,7 @@ static pp_status make_place(const char *home, const pp__sandbox_place *place, pp
 
 pp_status pp_sandbox_prepare(const pp_sandbox *sandbox, pp_template *ret_template,
                              pp_error *reterr) {
-    pp_template copied;
+    pp_template copied = { 0 };
     pp_status status = check_link_names(sandbox, reterr);
     if (status == PP_OK)
         status = pp_fs_mkdir_exclusive(sandbox->home, reterr);
