@@ -379,12 +379,14 @@ static ppl_trace *trace_of(lua_State *L, ppl_samples *samples, uint32_t identity
     if (identity > samples->trace_capacity) {
         size_t wanted = (size_t)identity * 2 + 64;
         ppl_trace *bigger = pp_resize(samples->traces, wanted, sizeof *bigger);
-        if (!bigger)
+        if (bigger) {
+            memset(bigger + samples->trace_capacity, 0,
+                   (wanted - samples->trace_capacity) * sizeof *bigger);
+            samples->traces = bigger;
+            samples->trace_capacity = wanted;
+        } else {
             ppl_no_memory(L);
-        memset(bigger + samples->trace_capacity, 0,
-               (wanted - samples->trace_capacity) * sizeof *bigger);
-        samples->traces = bigger;
-        samples->trace_capacity = wanted;
+        }
     }
     return &samples->traces[identity - 1];
 }
