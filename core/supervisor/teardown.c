@@ -249,15 +249,16 @@ static void finish(pp_loop *loop) {
     loop->finished = true;
 }
 
-/* Returns whether the machine may be asked again at once. */
+/* Returns whether the machine may be asked again at once: not after a request to end, for which
+ * whoever was asked needs the processor. */
 static bool act(pp_loop *loop, pp_stop_action action) {
     switch (action) {
     case PP_STOP_TERM_LEADER:
         signal_leader(loop, SIGTERM);
-        return true;
+        return false;
     case PP_STOP_TERM_GROUP:
         signal_group(loop, SIGTERM);
-        return true;
+        return false;
     case PP_STOP_KILL_GROUP:
         signal_group(loop, SIGKILL);
         return true;
