@@ -127,7 +127,8 @@ function M.parse(args)
   return settings
 end
 
--- One look at the endpoint. True when it is ready, else nil and the last answer.
+-- One look at the endpoint. True when it is ready, else nil and the answer; none when the look was
+-- cut short by the end of the wait.
 local function look(settings, left_s)
   if not settings.base_url then
     local text = core.fs.read(settings.base_url_file, 4096)
@@ -138,21 +139,24 @@ local function look(settings, left_s)
   end
   local limit_s = math.max(0.001, math.min(ANSWER_S, left_s))
   local status, err = core.http.status(settings.base_url .. "/models", { timeout_s = limit_s })
+  if not status and err.code == "timeout" and limit_s < ANSWER_S then
+    return nil
+  end
   return status == 200 or nil, status and "HTTP status " .. status or tostring(err)
 end
 
 -- Seconds until the endpoint was ready; nil and why not.
 local function await_ready(settings)
-  local began_ns, last = core.clock.now(), nil
+  local began_ns, last = core.clock.now(), "none"
   local ready, err = waiting.wait(settings.ready_timeout_s, function(left_s)
-    local met
-    met, last = look(settings, left_s)
+    local met, answer = look(settings, left_s)
+    last = answer or last
     return met
   end, { every_s = POLL_S })
   if ready then
     return (core.clock.now() - began_ns) / NS
   elseif err.code == "timeout" then
-    return nil, "the endpoint was not ready in time; last answer: " .. tostring(last)
+    return nil, "the endpoint was not ready in time; last answer: " .. last
   end
   return nil, "told to stop before the endpoint was ready"
 end
