@@ -36,7 +36,7 @@ endif()
 
 function(pp_register_test name label)
     add_test(NAME ${name} COMMAND ${ARGN})
-    set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 60 SKIP_RETURN_CODE 77)
+    set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 180 SKIP_RETURN_CODE 77)
 endfunction()
 
 # A live test once more where no cgroup is to be had, and there as on a stock Debian 12 kernel, too:

@@ -19,26 +19,7 @@
 #include <cmocka.h>
 
 #include "darwin/darwin_abi.h"
-#include "darwin_kernel.h"
-
-static dk kernel;
-static pp_darwin darwin;
-static pp_os os;
-static pp_error err;
-
-static int boot(void **state) {
-    (void)state;
-    dk_init(&kernel);
-    dk_open(&kernel, &darwin, &os);
-    err = (pp_error){ 0 };
-    return 0;
-}
-
-static int halt(void **state) {
-    (void)state;
-    pp__darwin_done(&darwin);
-    return 0;
-}
+#include "darwin_fixture.h"
 
 /* proves on macOS: CLI-12 */
 static void B09_translated_process_is_refused(void **state) {

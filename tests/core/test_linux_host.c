@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 #ifdef __linux__
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,63 +15,17 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "linux/linux_host.h"
-#include "linux_script.h"
+#include "linux_fixture.h"
 
 enum { PID = SCRIPT_FIRST_PID + 7 };
-
-static pp_os os;
-static pp_error error;
-static pp_status try_open(int channel_fd) {
-    pp_host_options options = { .channel_fd = channel_fd, .run_dir_fd = -1 };
-    return pp_linux_host_open(&scripted.sys, &options, &os, &error);
-}
-
-static int reset(void **state) {
-    (void)state;
-    script_reset();
-    memset(&error, 0, sizeof error);
-    (void)unsetenv("PP_KERNEL");
-    return 0;
-}
-
-static int open_scripted(void **state) {
-    (void)reset(state);
-    assert_int_equal(try_open(-1), PP_OK);
-    return 0;
-}
-
-static int close_scripted(void **state) {
-    (void)state;
-    pp_host_close(&os);
-    (void)unsetenv("PP_KERNEL");
-    assert_int_equal(script_open_count(), 0);
-    return 0;
-}
-
-static size_t open_descriptors(void) {
-    DIR *dir = opendir("/proc/self/fd");
-    assert_non_null(dir);
-    size_t count = 0;
-    while (readdir(dir) != NULL)
-        count++;
-    closedir(dir);
-    return count;
-}
-
-static pp_proc_id identified(int32_t pid) {
-    pp_proc_info info;
-    assert_int_equal(os.identify(os.ctx, pid, &info, &error), PP_OK);
-    return info.id;
-}
 
 /* ---- opening ---- */
 
 static pp_status state_of(const char *wanted, int *ret_errno, const char **ret_consequence) {
     const char *name;
     pp_status fact;
-    for (size_t i = 0; os.capability(os.ctx, i, &name, &fact, ret_errno, ret_consequence) == PP_OK;
-         i++)
+    for (size_t i = 0;
+         host.capability(host.ctx, i, &name, &fact, ret_errno, ret_consequence) == PP_OK; i++)
         if (strcmp(name, wanted) == 0)
             return fact;
     fail_msg("no capability %s", wanted);
@@ -99,7 +52,7 @@ static void an_older_kernel_is_found_by_trying(void **state) {
     scripted.sys.inode = anonymous_inode;
     script_text("/proc/self/io", "")->open_errno = ENOENT;
     script_text("/proc/self/smaps_rollup", "")->open_errno = EACCES;
-    assert_int_equal(try_open(-1), PP_OK);
+    assert_int_equal(open_host(-1, -1), PP_OK);
     int sys_errno;
     const char *consequence;
     assert_int_equal(state_of("pidfd_group_signal", &sys_errno, &consequence), PP_E_UNSUPPORTED);
@@ -117,9 +70,9 @@ static void an_older_kernel_is_found_by_trying(void **state) {
     script_process(PID, 1, 0);
     pp_proc_id id = identified(PID);
     assert_int_equal(id.unique, 0);
-    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_E_DENIED);
+    assert_int_equal(host.memory(host.ctx, id, INT64_MAX, &memory, &host_error), PP_E_DENIED);
     pp_usage usage;
-    assert_int_equal(os.usage(os.ctx, id, false, &usage, &error), PP_OK);
+    assert_int_equal(host.usage(host.ctx, id, false, &usage, &host_error), PP_OK);
     assert_int_equal(usage.write_bytes.why, PP_E_UNSUPPORTED);
 }
 
@@ -127,7 +80,7 @@ static void an_estimated_resident_size_is_said_to_be_one(void **state) {
     (void)state;
     script_text("/proc/self/smaps_rollup", "Rss: 3000 kB\n");
     script_text("/proc/self/statm", "9000 40 3 1 0 5 0\n");
-    assert_int_equal(try_open(-1), PP_OK);
+    assert_int_equal(open_host(-1, -1), PP_OK);
     int sys_errno;
     const char *consequence;
     assert_int_equal(state_of("exact_rss", &sys_errno, &consequence), PP_E_UNVERIFIED);
@@ -139,14 +92,14 @@ static void the_switch_for_older_kernels_is_recorded_and_checked(void **state) {
     int sys_errno;
     const char *consequence;
     (void)setenv("PP_KERNEL", "6.1", 1);
-    assert_int_equal(try_open(-1), PP_OK);
+    assert_int_equal(open_host(-1, -1), PP_OK);
     assert_int_equal(state_of("pidfs_inode", &sys_errno, &consequence), PP_E_UNSUPPORTED);
     assert_string_equal(consequence, "switched off by PP_KERNEL");
     assert_int_equal(state_of("pidfd_group_signal", &sys_errno, &consequence), PP_E_UNSUPPORTED);
-    pp_host_close(&os);
+    pp_host_close(&host);
     (void)setenv("PP_KERNEL", "5.0", 1);
-    assert_int_equal(try_open(-1), PP_E_INVALID);
-    os.ctx = NULL;
+    assert_int_equal(open_host(-1, -1), PP_E_INVALID);
+    host.ctx = NULL;
 }
 
 static int no_pidfd(pid_t pid) {
@@ -170,23 +123,23 @@ static void a_failed_open_leaves_nothing_behind(void **state) {
     sigaddset(&child, SIGCHLD);
     assert_int_equal(sigprocmask(SIG_UNBLOCK, &child, NULL), 0);
     assert_true(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
-    size_t descriptors = open_descriptors();
+    size_t descriptors = count_entries("/proc/self/fd");
     int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
 
     scripted.sys.pidfd_open = no_pidfd;
-    assert_int_equal(try_open(-1), PP_E_UNSUPPORTED);
-    assert_string_equal(error.op, "pidfd");
-    assert_int_equal(error.sys_errno, ENOSYS);
+    assert_int_equal(open_host(-1, -1), PP_E_UNSUPPORTED);
+    assert_string_equal(host_error.op, "pidfd");
+    assert_int_equal(host_error.sys_errno, ENOSYS);
     script_reset();
     scripted.sys.prctl = no_subreaper;
-    assert_int_equal(try_open(-1), PP_E_UNSUPPORTED);
-    assert_string_equal(error.op, "subreaper");
+    assert_int_equal(open_host(-1, -1), PP_E_UNSUPPORTED);
+    assert_string_equal(host_error.op, "subreaper");
     script_reset();
     scripted.sys.epoll_change = no_epoll;
-    assert_int_equal(try_open(0), PP_E_SYS);
-    assert_string_equal(error.op, "epoll_ctl");
+    assert_int_equal(open_host(0, -1), PP_E_SYS);
+    assert_string_equal(host_error.op, "epoll_ctl");
 
-    assert_int_equal(open_descriptors(), descriptors);
+    assert_int_equal(count_entries("/proc/self/fd"), descriptors);
     assert_int_equal(prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0), slack);
     assert_int_equal(sigprocmask(SIG_BLOCK, NULL, &after), 0);
     assert_int_equal(sigismember(&after, SIGCHLD), 0);
@@ -199,9 +152,9 @@ static void a_failed_open_leaves_nothing_behind(void **state) {
 
 static void closing_twice_or_nothing_is_harmless(void **state) {
     (void)state;
-    assert_int_equal(try_open(-1), PP_OK);
-    pp_host_close(&os);
-    pp_host_close(&os);
+    assert_int_equal(open_host(-1, -1), PP_OK);
+    pp_host_close(&host);
+    pp_host_close(&host);
     pp_host_close(NULL);
 }
 
@@ -211,15 +164,15 @@ static void closing_twice_or_nothing_is_harmless(void **state) {
 static void a_group_lists_its_members_and_nobody_else(void **state) {
     (void)state;
     const int32_t all[] = { PID, PID + 1, PID + 2, PID + 3 };
-    pp_host_close(&os);
+    pp_host_close(&host);
     script_numbers("/proc", all, 4);
-    assert_int_equal(try_open(-1), PP_OK);
+    assert_int_equal(open_host(-1, -1), PP_OK);
     script_process(PID, 1, 33);
     script_process(PID + 1, 1, 34)->pgid = PID;
     script_process(PID + 2, 1, 35); /* PID + 3 ended meanwhile */
     pp_pid_list list = { 0 };
     for (int i = 0; i < 2; i++) { /* from the start each time */
-        assert_int_equal(os.list_group(os.ctx, PID, &list, &error), PP_OK);
+        assert_int_equal(host.list_group(host.ctx, PID, &list, &host_error), PP_OK);
         assert_int_equal(list.count, 2);
         assert_int_equal(list.pids[0], PID);
         assert_int_equal(list.pids[1], PID + 1);
@@ -231,17 +184,17 @@ static void a_group_lists_its_members_and_nobody_else(void **state) {
 static void a_list_that_cannot_be_read_to_its_end_is_no_list(void **state) {
     (void)state;
     const int32_t all[] = { PID };
-    pp_host_close(&os);
+    pp_host_close(&host);
     script_file *proc = script_numbers("/proc", all, 1);
-    assert_int_equal(try_open(-1), PP_OK);
+    assert_int_equal(open_host(-1, -1), PP_OK);
     script_process(PID, 1, 33);
     pp_pid_list list = { .count = 99 };
     proc->read_errno = EACCES;
-    assert_int_equal(os.list_group(os.ctx, PID, &list, &error), PP_E_ENUMERATION);
-    assert_int_equal(error.sys_errno, EACCES);
+    assert_int_equal(host.list_group(host.ctx, PID, &list, &host_error), PP_E_ENUMERATION);
+    assert_int_equal(host_error.sys_errno, EACCES);
     proc->read_errno = 0;
     proc->endless = true;
-    assert_int_equal(os.list_group(os.ctx, PID, &list, &error), PP_E_ENUMERATION);
+    assert_int_equal(host.list_group(host.ctx, PID, &list, &host_error), PP_E_ENUMERATION);
     assert_int_equal(list.count, 99); /* untouched */
 }
 
@@ -260,7 +213,7 @@ static void children_of_all_threads_are_listed_once(void **state) {
     (void)state;
     (void)parent_of_threads();
     pp_pid_list list = { 0 };
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_OK);
     assert_int_equal(list.count, 3);
     assert_int_equal(list.pids[0], 100);
     assert_int_equal(list.pids[2], 102);
@@ -273,14 +226,14 @@ static void a_thread_that_ends_makes_the_children_be_read_again(void **state) {
     script_file *second = script_of(proc, "task/90000008/children", "101 102 ");
     pp_pid_list list = { 0 };
     second->vanishing_opens = 2;
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_OK);
     assert_int_equal(second->opens, 3);
     assert_int_equal(list.count, 3);
     pp_pid_list_done(&list);
 
     second->vanishing_opens = -1; /* for ever: never a short list */
     second->opens = 0;
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_E_ENUMERATION);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_E_ENUMERATION);
     assert_in_range(second->opens, 2, 100);
 }
 
@@ -293,7 +246,7 @@ static void children_come_in_pieces_and_in_any_number(void **state) {
                                        "%d ", 100000 + i);
     file->step = 4090; /* a page, as far as whole numbers fit */
     pp_pid_list list = { 0 };
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_OK);
     assert_int_equal(list.count, 2002);
     pp_pid_list_done(&list);
 }
@@ -305,13 +258,13 @@ static void children_of_the_dead_and_unreadable_children_are_told_apart(void **s
     script_file *file = script_of(proc, "task/90000008/children", "");
     pp_pid_list list = { 0 };
     file->open_errno = EACCES;
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_E_ENUMERATION);
-    assert_int_equal(error.sys_errno, EACCES);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_E_ENUMERATION);
+    assert_int_equal(host_error.sys_errno, EACCES);
     file->open_errno = 0;
     file->read_errno = EIO;
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_E_ENUMERATION);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_E_ENUMERATION);
     proc->gone = true;
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_E_VANISHED);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_E_VANISHED);
 }
 
 /* proves: SMP-9 */
@@ -319,11 +272,11 @@ static void without_children_files_everybody_is_asked_for_the_parent(void **stat
     (void)state;
     const int32_t all[] = { PID, PID + 1, PID + 2, PID + 3, PID + 4 };
     char path[96];
-    pp_host_close(&os);
+    pp_host_close(&host);
     script_numbers("/proc", all, 5);
     (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
     script_text(path, "")->open_errno = ENOENT;
-    assert_int_equal(try_open(-1), PP_OK);
+    assert_int_equal(open_host(-1, -1), PP_OK);
     script_process(PID, 1, 33);
     script_of(script_process(PID + 1, 1, 34), "stat",
               "90000008 (a) S 90000007 1 1 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
@@ -332,12 +285,12 @@ static void without_children_files_everybody_is_asked_for_the_parent(void **stat
                                    "90000011 (a) Z 90000007 1 1 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 "
                                    "0 0\n");
     pp_pid_list list = { 0 };
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_OK);
     assert_int_equal(list.count, 2);
     assert_int_equal(list.pids[1], PID + 4);
     pp_pid_list_done(&list);
     third->read_errno = EIO;
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_E_ENUMERATION);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_E_ENUMERATION);
 }
 
 /* ---- exits ---- */
@@ -379,7 +332,7 @@ static void an_exit_is_observed_without_reaping(void **state) {
     (void)state;
     pp_proc_id id = child_that(CLD_EXITED, 3);
     pp_exit exit;
-    assert_int_equal(os.observe_exit(os.ctx, id, &exit, &error), PP_OK);
+    assert_int_equal(host.observe_exit(host.ctx, id, &exit, &host_error), PP_OK);
     assert_false(exit.by_signal);
     assert_int_equal(exit.code, 3);
     assert_int_equal(exit.cpu_ns.value, 2000012000);
@@ -387,7 +340,7 @@ static void an_exit_is_observed_without_reaping(void **state) {
     assert_int_equal(waited.options, WEXITED | WNOWAIT | WNOHANG);
 
     id = child_that(CLD_DUMPED, SIGABRT);
-    assert_int_equal(os.observe_exit(os.ctx, id, &exit, &error), PP_OK);
+    assert_int_equal(host.observe_exit(host.ctx, id, &exit, &host_error), PP_OK);
     assert_true(exit.by_signal && exit.core_dumped);
     assert_int_equal(exit.signal_number, SIGABRT);
 }
@@ -399,15 +352,15 @@ static void a_child_that_somebody_else_reaped_has_vanished(void **state) {
     pp_exit exit;
     pp_reading written;
     waited.result = -ECHILD;
-    assert_int_equal(os.observe_exit(os.ctx, id, &exit, &error), PP_E_VANISHED);
-    assert_int_equal(os.reap(os.ctx, id, &exit, &written, &error), PP_E_VANISHED);
+    assert_int_equal(host.observe_exit(host.ctx, id, &exit, &host_error), PP_E_VANISHED);
+    assert_int_equal(host.reap(host.ctx, id, &exit, &written, &host_error), PP_E_VANISHED);
     scripted.procs[0].gone = true;
-    os.forget(os.ctx, id);
-    assert_int_equal(os.observe_exit(os.ctx, id, &exit, &error), PP_E_VANISHED);
+    host.forget(host.ctx, id);
+    assert_int_equal(host.observe_exit(host.ctx, id, &exit, &host_error), PP_E_VANISHED);
     script_process(PID, 2, 34);
-    assert_int_equal(os.observe_exit(os.ctx, id, &exit, &error), PP_E_VANISHED);
+    assert_int_equal(host.observe_exit(host.ctx, id, &exit, &host_error), PP_E_VANISHED);
     waited.result = -EINVAL;
-    assert_int_equal(os.observe_exit(os.ctx, identified(PID), &exit, &error), PP_E_SYS);
+    assert_int_equal(host.observe_exit(host.ctx, identified(PID), &exit, &host_error), PP_E_SYS);
 }
 
 static void a_living_child_is_not_reaped(void **state) {
@@ -416,21 +369,21 @@ static void a_living_child_is_not_reaped(void **state) {
     pp_exit exit;
     pp_reading written;
     waited.info.si_pid = 0;
-    assert_int_equal(os.observe_exit(os.ctx, id, &exit, &error), PP_E_AGAIN);
-    assert_int_equal(os.reap(os.ctx, id, &exit, &written, &error), PP_E_AGAIN);
+    assert_int_equal(host.observe_exit(host.ctx, id, &exit, &host_error), PP_E_AGAIN);
+    assert_int_equal(host.reap(host.ctx, id, &exit, &written, &host_error), PP_E_AGAIN);
     assert_true((waited.options & WNOHANG) != 0);
 }
 
 static void reaping_tells_what_the_child_wrote_in_its_life(void **state) {
     (void)state;
-    pp_host_close(&os);
+    pp_host_close(&host);
     script_file *io = script_text("/proc/self/io", "write_bytes: 1056\n");
-    assert_int_equal(try_open(-1), PP_OK);
+    assert_int_equal(open_host(-1, -1), PP_OK);
     pp_proc_id id = child_that(CLD_KILLED, SIGKILL);
     pp_exit exit;
     pp_reading written;
     waited.io = io;
-    assert_int_equal(os.reap(os.ctx, id, &exit, &written, &error), PP_OK);
+    assert_int_equal(host.reap(host.ctx, id, &exit, &written, &host_error), PP_OK);
     assert_true(written.known);
     assert_int_equal(written.value, 7340000);
     assert_int_equal(exit.signal_number, SIGKILL);
@@ -438,12 +391,12 @@ static void reaping_tells_what_the_child_wrote_in_its_life(void **state) {
     script_text("/proc/self/io", "write_bytes: 9000000\n"); /* falls to 7341056 */
     id = child_that(CLD_EXITED, 0);
     waited.io = io;
-    assert_int_equal(os.reap(os.ctx, id, &exit, &written, &error), PP_OK);
+    assert_int_equal(host.reap(host.ctx, id, &exit, &written, &host_error), PP_OK);
     assert_int_equal(written.why, PP_E_REGRESSED);
 
     io->read_errno = EACCES;
     id = child_that(CLD_EXITED, 0);
-    assert_int_equal(os.reap(os.ctx, id, &exit, &written, &error), PP_OK);
+    assert_int_equal(host.reap(host.ctx, id, &exit, &written, &host_error), PP_OK);
     assert_false(written.known);
     assert_int_equal(written.why, PP_E_DENIED);
 }
@@ -453,7 +406,7 @@ static void an_orphan_is_reaped_by_number_with_one_look(void **state) {
     (void)state;
     (void)child_that(CLD_KILLED, SIGKILL);
     pp_orphan orphan;
-    assert_int_equal(os.reap_orphan(os.ctx, PID, false, &orphan, &error), PP_OK);
+    assert_int_equal(host.reap_orphan(host.ctx, PID, false, &orphan, &host_error), PP_OK);
     assert_int_equal(orphan.info.id.pid, PID);
     assert_int_equal(orphan.info.id.start, 1);
     assert_int_equal(orphan.exit.signal_number, SIGKILL);
@@ -463,14 +416,14 @@ static void an_orphan_is_reaped_by_number_with_one_look(void **state) {
     assert_int_equal(waited.options, WEXITED | WNOHANG); /* taken at last */
 
     waited.info.si_pid = 0;
-    assert_int_equal(os.reap_orphan(os.ctx, PID, false, &orphan, &error), PP_E_AGAIN);
+    assert_int_equal(host.reap_orphan(host.ctx, PID, false, &orphan, &host_error), PP_E_AGAIN);
     assert_int_equal(waited.options, WEXITED | WNOHANG | WNOWAIT);
     waited.result = -ECHILD;
-    assert_int_equal(os.reap_orphan(os.ctx, PID, false, &orphan, &error), PP_E_VANISHED);
+    assert_int_equal(host.reap_orphan(host.ctx, PID, false, &orphan, &host_error), PP_E_VANISHED);
     waited.result = 0;
     waited.info.si_pid = PID;
     scripted.procs[0].gone = true; /* cannot be looked at: it is left as it is */
-    assert_int_not_equal(os.reap_orphan(os.ctx, PID, false, &orphan, &error), PP_OK);
+    assert_int_not_equal(host.reap_orphan(host.ctx, PID, false, &orphan, &host_error), PP_OK);
     assert_int_equal(waited.options, WEXITED | WNOHANG | WNOWAIT);
 }
 
@@ -479,25 +432,25 @@ static void an_orphan_of_a_crowd_is_taken_in_one_question(void **state) {
     (void)child_that(CLD_KILLED, SIGKILL);
     pp_orphan orphan;
     scripted.procs[0].gone = true; /* no look at it succeeds */
-    assert_int_equal(os.reap_orphan(os.ctx, PID, true, &orphan, &error), PP_OK);
+    assert_int_equal(host.reap_orphan(host.ctx, PID, true, &orphan, &host_error), PP_OK);
     assert_int_equal(orphan.info.id.pid, PID);
     assert_int_equal(orphan.exit.signal_number, SIGKILL);
     assert_int_equal(waited.options, WEXITED | WNOHANG);
     waited.info.si_pid = 0;
-    assert_int_equal(os.reap_orphan(os.ctx, PID, true, &orphan, &error), PP_E_AGAIN);
+    assert_int_equal(host.reap_orphan(host.ctx, PID, true, &orphan, &host_error), PP_E_AGAIN);
 }
 
 static void whether_an_orphan_ended_is_one_question_that_reaps_nothing(void **state) {
     (void)state;
     (void)child_that(CLD_EXITED, 0);
-    assert_int_equal(os.orphan_ended(os.ctx, PID, &error), PP_OK);
+    assert_int_equal(host.orphan_ended(host.ctx, PID, &host_error), PP_OK);
     assert_int_equal(waited.id_type, P_PID);
     assert_int_equal(waited.id, PID);
     assert_int_equal(waited.options, WEXITED | WNOHANG | WNOWAIT);
     waited.info.si_pid = 0;
-    assert_int_equal(os.orphan_ended(os.ctx, PID, &error), PP_E_AGAIN);
+    assert_int_equal(host.orphan_ended(host.ctx, PID, &host_error), PP_E_AGAIN);
     waited.result = -ECHILD;
-    assert_int_equal(os.orphan_ended(os.ctx, PID, &error), PP_E_VANISHED);
+    assert_int_equal(host.orphan_ended(host.ctx, PID, &host_error), PP_E_VANISHED);
 }
 
 /* proves: GRP-12 */
@@ -505,13 +458,13 @@ static void only_echild_proves_that_no_child_is_left(void **state) {
     (void)state;
     (void)child_that(CLD_EXITED, 0);
     waited.result = 0;
-    assert_int_equal(os.no_children_left(os.ctx, &error), PP_E_AGAIN);
+    assert_int_equal(host.no_children_left(host.ctx, &host_error), PP_E_AGAIN);
     assert_int_equal(waited.id_type, P_ALL);
     assert_true((waited.options & (WNOWAIT | WNOHANG)) == (WNOWAIT | WNOHANG));
     waited.result = -EINVAL;
-    assert_int_equal(os.no_children_left(os.ctx, &error), PP_E_SYS);
+    assert_int_equal(host.no_children_left(host.ctx, &host_error), PP_E_SYS);
     waited.result = -ECHILD;
-    assert_int_equal(os.no_children_left(os.ctx, &error), PP_OK);
+    assert_int_equal(host.no_children_left(host.ctx, &host_error), PP_OK);
 }
 
 /* ---- signals ---- */
@@ -521,8 +474,8 @@ static void low_numbers_are_never_signalled(void **state) {
     (void)state;
     for (int32_t pid = -2; pid <= 1; pid++) {
         pp_proc_id id = { .pid = pid, .start = 1 };
-        assert_int_equal(os.signal(os.ctx, id, SIGTERM, &error), PP_E_REFUSED);
-        assert_int_equal(os.signal_group(os.ctx, id, SIGTERM, &error), PP_E_REFUSED);
+        assert_int_equal(host.signal(host.ctx, id, SIGTERM, &host_error), PP_E_REFUSED);
+        assert_int_equal(host.signal_group(host.ctx, id, SIGTERM, &host_error), PP_E_REFUSED);
     }
     assert_int_equal(scripted.pidfd_signal.calls + scripted.kill.calls, 0);
 }
@@ -532,14 +485,14 @@ static void a_signal_reaches_the_process_itself_or_fails_with_the_reason(void **
     (void)state;
     script_proc *proc = script_process(PID, 1, 33);
     pp_proc_id id = identified(PID);
-    assert_int_equal(os.signal(os.ctx, id, SIGTERM, &error), PP_OK);
+    assert_int_equal(host.signal(host.ctx, id, SIGTERM, &host_error), PP_OK);
     assert_int_equal(scripted.pidfd_signal.number, SIGTERM);
     assert_int_equal(scripted.pidfd_signal.flags, 0);
     proc->signal_errno = EPERM;
-    assert_int_equal(os.signal(os.ctx, id, SIGTERM, &error), PP_E_DENIED);
-    assert_string_equal(error.detail, "SIGTERM to 90000007");
+    assert_int_equal(host.signal(host.ctx, id, SIGTERM, &host_error), PP_E_DENIED);
+    assert_string_equal(host_error.detail, "SIGTERM to 90000007");
     proc->gone = true;
-    assert_int_equal(os.signal(os.ctx, id, SIGTERM, &error), PP_E_VANISHED);
+    assert_int_equal(host.signal(host.ctx, id, SIGTERM, &host_error), PP_E_VANISHED);
     assert_int_equal(scripted.kill.calls, 0);
 }
 
@@ -547,12 +500,13 @@ static void a_signal_reaches_the_process_itself_or_fails_with_the_reason(void **
 static void a_group_that_is_not_ours_is_never_signalled(void **state) {
     (void)state;
     script_process(PID, 1, 33);
-    assert_int_equal(os.signal_group(os.ctx, identified(PID), SIGTERM, &error), PP_E_REFUSED);
+    assert_int_equal(host.signal_group(host.ctx, identified(PID), SIGTERM, &host_error),
+                     PP_E_REFUSED);
     assert_int_equal(scripted.pidfd_signal.calls + scripted.kill.calls, 0);
 }
 
 int main(void) {
-#define UNOPENED(name) cmocka_unit_test_setup_teardown(name, reset, close_scripted)
+#define UNOPENED(name) cmocka_unit_test_setup_teardown(name, reset_script, close_scripted)
 #define T(name) cmocka_unit_test_setup_teardown(name, open_scripted, close_scripted)
     const struct CMUnitTest tests[] = {
         UNOPENED(an_older_kernel_is_found_by_trying),

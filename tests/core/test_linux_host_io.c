@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 #ifdef __linux__
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,33 +17,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "linux/linux_host.h"
-#include "linux_script.h"
+#include "linux_fixture.h"
 
-static pp_os os;
-static pp_error error;
 static char run_dir[] = "/tmp/pairperf-host-XXXXXX";
 static int run_dir_fd = -1;
 static int peer_fd = -1, channel_fd = -1;
 
-static int open_scripted(void **state) {
-    (void)state;
+static int open_with_channel(void **state) {
     int pair[2];
-    script_reset();
-    memset(&error, 0, sizeof error);
-    (void)unsetenv("PP_KERNEL");
+    (void)reset_script(state);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return -1;
     channel_fd = pair[0];
     peer_fd = pair[1];
-    pp_host_options options = { .channel_fd = channel_fd, .run_dir_fd = run_dir_fd };
-    assert_int_equal(pp_linux_host_open(&scripted.sys, &options, &os, &error), PP_OK);
+    assert_int_equal(open_host(channel_fd, run_dir_fd), PP_OK);
     return 0;
 }
 
-static int close_scripted(void **state) {
+static int close_with_channel(void **state) {
     (void)state;
-    pp_host_close(&os);
+    pp_host_close(&host);
     (void)close(channel_fd); /* still ours */
     if (peer_fd >= 0)
         (void)close(peer_fd);
@@ -80,13 +72,13 @@ static void skip_without_pidfds(void) {
 
 static int64_t now_ns(void) {
     pp_now now;
-    assert_int_equal(os.now(os.ctx, &now, &error), PP_OK);
+    assert_int_equal(host.now(host.ctx, &now, &host_error), PP_OK);
     return now.t_ns;
 }
 
 static pp_events wait_until(int64_t deadline_ns, bool want_writable) {
     pp_events events;
-    assert_int_equal(os.wait(os.ctx, deadline_ns, want_writable, &events, &error), PP_OK);
+    assert_int_equal(host.wait(host.ctx, deadline_ns, want_writable, &events, &host_error), PP_OK);
     return events;
 }
 
@@ -126,8 +118,8 @@ static void an_interrupted_wait_goes_on_and_a_failed_one_says_so(void **state) {
     assert_true(wait_until(now_ns() + SECOND / 100, false).timer);
     assert_true(interruptions < 0);
     scripted.sys.epoll_wait = broken_wait;
-    assert_int_equal(os.wait(os.ctx, 0, false, &events, &error), PP_E_SYS);
-    assert_int_equal(error.sys_errno, EBADF);
+    assert_int_equal(host.wait(host.ctx, 0, false, &events, &host_error), PP_E_SYS);
+    assert_int_equal(host_error.sys_errno, EBADF);
 }
 
 static void the_channel_wakes_for_what_was_asked(void **state) {
@@ -149,30 +141,33 @@ static void a_closed_channel_says_so_once_and_wakes_nobody_for_ever(void **state
     (void)close(peer_fd);
     peer_fd = -1;
     assert_true(wait_until(now_ns() + 60LL * SECOND, false).channel_readable);
-    assert_int_equal(os.channel_recv(os.ctx, bytes, sizeof bytes, &got, &error), PP_OK);
+    assert_int_equal(host.channel_recv(host.ctx, bytes, sizeof bytes, &got, &host_error), PP_OK);
     assert_int_equal(got, 3); /* what was under way still arrives */
     assert_true(wait_until(now_ns() + 60LL * SECOND, false).channel_readable);
-    assert_int_equal(os.channel_recv(os.ctx, bytes, sizeof bytes, &got, &error), PP_E_CLOSED);
+    assert_int_equal(host.channel_recv(host.ctx, bytes, sizeof bytes, &got, &host_error),
+                     PP_E_CLOSED);
     pp_events events = wait_until(now_ns() + SECOND / 100, true);
     assert_true(events.timer);
     assert_false(events.channel_readable || events.channel_writable);
-    assert_int_equal(os.channel_send(os.ctx, "x", 1, &got, &error), PP_E_CLOSED);
+    assert_int_equal(host.channel_send(host.ctx, "x", 1, &got, &host_error), PP_E_CLOSED);
 }
 
 static void an_empty_channel_is_not_a_closed_one(void **state) {
     (void)state;
     char bytes[8];
     size_t got;
-    assert_int_equal(os.channel_recv(os.ctx, bytes, sizeof bytes, &got, &error), PP_E_AGAIN);
+    assert_int_equal(host.channel_recv(host.ctx, bytes, sizeof bytes, &got, &host_error),
+                     PP_E_AGAIN);
 }
 
 static void a_full_channel_takes_a_part_and_then_nothing(void **state) {
     (void)state;
     static char bytes[8 * 1024 * 1024];
     size_t sent = 0;
-    assert_int_equal(os.channel_send(os.ctx, bytes, sizeof bytes, &sent, &error), PP_OK);
+    assert_int_equal(host.channel_send(host.ctx, bytes, sizeof bytes, &sent, &host_error), PP_OK);
     assert_in_range(sent, 1, sizeof bytes - 1);
-    assert_int_equal(os.channel_send(os.ctx, bytes, sizeof bytes, &sent, &error), PP_E_AGAIN);
+    assert_int_equal(host.channel_send(host.ctx, bytes, sizeof bytes, &sent, &host_error),
+                     PP_E_AGAIN);
 }
 
 static int channel_errno;
@@ -200,23 +195,15 @@ static void every_kind_of_hang_up_is_closed_and_nothing_else_is(void **state) {
                   { ECONNRESET, PP_E_CLOSED } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         channel_errno = cases[i].sys_errno;
-        assert_int_equal(os.channel_send(os.ctx, &byte, 1, &count, &error), cases[i].status);
-        assert_int_equal(os.channel_recv(os.ctx, &byte, 1, &count, &error), cases[i].status);
-        assert_int_equal(error.sys_errno, cases[i].sys_errno);
+        assert_int_equal(host.channel_send(host.ctx, &byte, 1, &count, &host_error),
+                         cases[i].status);
+        assert_int_equal(host.channel_recv(host.ctx, &byte, 1, &count, &host_error),
+                         cases[i].status);
+        assert_int_equal(host_error.sys_errno, cases[i].sys_errno);
     }
 }
 
 /* ---- starting ---- */
-
-static size_t open_descriptors(void) {
-    DIR *dir = opendir("/proc/self/fd");
-    assert_non_null(dir);
-    size_t count = 0;
-    while (readdir(dir) != NULL)
-        count++;
-    closedir(dir);
-    return count;
-}
 
 static char *const no_words[] = { "true", NULL };
 static char *const no_env[] = { NULL };
@@ -261,38 +248,38 @@ static void a_start_that_fails_names_its_step_and_leaves_nothing(void **state) {
     (void)state;
     skip_without_pidfds();
     pp_proc_id id;
-    size_t before = open_descriptors();
+    size_t before = count_entries("/proc/self/fd");
     scripted.sys.fork = no_fork;
     scripted.sys.fork_into = no_fork_into;
-    assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_E_SYS);
-    assert_string_equal(error.op, "fork");
-    assert_int_equal(error.sys_errno, EAGAIN);
-    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(host.spawn(host.ctx, &captured, &id, &host_error), PP_E_SYS);
+    assert_string_equal(host_error.op, "fork");
+    assert_int_equal(host_error.sys_errno, EAGAIN);
+    assert_int_equal(count_entries("/proc/self/fd"), before);
 
     scripted.sys.fork = pp_linux_sys_real.fork;
     scripted.sys.fork_into = pp_linux_sys_real.fork_into;
     scripted.sys.pipe = few_pipes;
     for (int pipes = 0; pipes < 3; pipes++) {
         pipes_left = pipes;
-        assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_E_SYS);
-        assert_string_equal(error.op, "pipe2");
-        assert_int_equal(open_descriptors(), before);
+        assert_int_equal(host.spawn(host.ctx, &captured, &id, &host_error), PP_E_SYS);
+        assert_string_equal(host_error.op, "pipe2");
+        assert_int_equal(count_entries("/proc/self/fd"), before);
     }
 
     scripted.sys.pipe = pp_linux_sys_real.pipe;
     scripted.sys.pidfd_open = no_handle; /* it runs, but cannot be held */
     scripted.sys.kill = pp_linux_sys_real.kill;
-    assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_E_SYS);
-    assert_string_equal(error.op, "pidfd_open");
-    assert_int_equal(open_descriptors(), before);
-    assert_int_equal(os.no_children_left(os.ctx, &error), PP_OK);
+    assert_int_equal(host.spawn(host.ctx, &captured, &id, &host_error), PP_E_SYS);
+    assert_string_equal(host_error.op, "pidfd_open");
+    assert_int_equal(count_entries("/proc/self/fd"), before);
+    assert_int_equal(host.no_children_left(host.ctx, &host_error), PP_OK);
 
     scripted.sys.pidfd_open = pp_linux_sys_real.pidfd_open;
     scripted.sys.epoll_change = unwatchable; /* it runs, but cannot be listened to */
-    assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_E_SYS);
-    assert_string_equal(error.op, "epoll_ctl");
-    assert_int_equal(open_descriptors(), before);
-    assert_int_equal(os.no_children_left(os.ctx, &error), PP_OK);
+    assert_int_equal(host.spawn(host.ctx, &captured, &id, &host_error), PP_E_SYS);
+    assert_string_equal(host_error.op, "epoll_ctl");
+    assert_int_equal(count_entries("/proc/self/fd"), before);
+    assert_int_equal(host.no_children_left(host.ctx, &host_error), PP_OK);
 }
 
 /* proves: GRP-7 */
@@ -300,15 +287,15 @@ static void only_one_command_is_started_and_only_its_group_is_signalled(void **s
     (void)state;
     skip_without_pidfds();
     pp_proc_id id, second;
-    assert_int_equal(os.spawn(os.ctx, &captured, &id, &error), PP_OK);
+    assert_int_equal(host.spawn(host.ctx, &captured, &id, &host_error), PP_OK);
     second = id;
     second.start++;
-    assert_int_equal(os.signal_group(os.ctx, second, SIGKILL, &error), PP_E_REFUSED);
+    assert_int_equal(host.signal_group(host.ctx, second, SIGKILL, &host_error), PP_E_REFUSED);
     assert_int_equal(scripted.pidfd_signal.calls + scripted.kill.calls, 0);
-    assert_int_equal(os.spawn(os.ctx, &captured, &second, &error), PP_E_EXISTS);
+    assert_int_equal(host.spawn(host.ctx, &captured, &second, &host_error), PP_E_EXISTS);
     pp_exit exit;
     pp_reading written;
-    while (os.reap(os.ctx, id, &exit, &written, &error) == PP_E_AGAIN)
+    while (host.reap(host.ctx, id, &exit, &written, &host_error) == PP_E_AGAIN)
         (void)wait_until(now_ns() + SECOND / 10, false);
 }
 
@@ -320,15 +307,15 @@ static void closing_gives_back_every_descriptor_and_signals_nobody(void **state)
     pp_proc_id id;
     pp_proc_info info;
     pp_host_options options = { .channel_fd = channel_fd, .run_dir_fd = run_dir_fd };
-    pp_host_close(&os);
-    size_t before = open_descriptors();
-    assert_int_equal(pp_host_open(&options, &os, &error), PP_OK);
+    pp_host_close(&host);
+    size_t before = count_entries("/proc/self/fd");
+    assert_int_equal(pp_host_open(&options, &host, &host_error), PP_OK);
     command.path = "/bin/sleep";
     command.argv = words;
-    assert_int_equal(os.spawn(os.ctx, &command, &id, &error), PP_OK);
-    assert_int_equal(os.identify(os.ctx, getpid(), &info, &error), PP_OK);
-    pp_host_close(&os);
-    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(host.spawn(host.ctx, &command, &id, &host_error), PP_OK);
+    assert_int_equal(host.identify(host.ctx, getpid(), &info, &host_error), PP_OK);
+    pp_host_close(&host);
+    assert_int_equal(count_entries("/proc/self/fd"), before);
     assert_int_equal(waitpid(id.pid, NULL, WNOHANG), 0);
     assert_int_equal(kill(id.pid, SIGKILL), 0);
     assert_int_equal(waitpid(id.pid, NULL, 0), id.pid);
@@ -354,8 +341,8 @@ static void what_is_saved_is_whole_private_and_appended(void **state) {
     (void)state;
     char bytes[64];
     scripted.sys.write = a_byte_at_a_time;
-    assert_int_equal(os.save(os.ctx, "kept", "one\n", 4, &error), PP_OK);
-    assert_int_equal(os.save(os.ctx, "kept", "two\n", 4, &error), PP_OK);
+    assert_int_equal(host.save(host.ctx, "kept", "one\n", 4, &host_error), PP_OK);
+    assert_int_equal(host.save(host.ctx, "kept", "two\n", 4, &host_error), PP_OK);
     assert_int_equal(content_of("kept", bytes, sizeof bytes), 8);
     assert_memory_equal(bytes, "one\ntwo\n", 8);
     struct stat file;
@@ -376,22 +363,22 @@ static int failing_fsync(int fd) {
 static void a_save_that_is_not_on_disk_failed(void **state) {
     (void)state;
     scripted.sys.fsync = failing_fsync;
-    assert_int_equal(os.save(os.ctx, "kept", "one\n", 4, &error), PP_E_SYS);
-    assert_string_equal(error.op, "fsync");
-    assert_int_equal(error.sys_errno, EIO);
+    assert_int_equal(host.save(host.ctx, "kept", "one\n", 4, &host_error), PP_E_SYS);
+    assert_string_equal(host_error.op, "fsync");
+    assert_int_equal(host_error.sys_errno, EIO);
     scripted.sys.write = full_disk;
-    assert_int_equal(os.save(os.ctx, "kept", "one\n", 4, &error), PP_E_SYS);
-    assert_int_equal(error.sys_errno, ENOSPC);
+    assert_int_equal(host.save(host.ctx, "kept", "one\n", 4, &host_error), PP_E_SYS);
+    assert_int_equal(host_error.sys_errno, ENOSPC);
 }
 
 static void a_save_stays_in_the_run_directory(void **state) {
     (void)state;
-    assert_int_equal(os.save(os.ctx, "../kept", "x", 1, &error), PP_E_INVALID);
-    assert_int_equal(os.save(os.ctx, "/tmp/kept", "x", 1, &error), PP_E_INVALID);
-    assert_int_equal(os.save(os.ctx, "", "x", 1, &error), PP_E_INVALID);
+    assert_int_equal(host.save(host.ctx, "../kept", "x", 1, &host_error), PP_E_INVALID);
+    assert_int_equal(host.save(host.ctx, "/tmp/kept", "x", 1, &host_error), PP_E_INVALID);
+    assert_int_equal(host.save(host.ctx, "", "x", 1, &host_error), PP_E_INVALID);
     assert_int_equal(symlinkat("/dev/null", run_dir_fd, "kept"), 0);
-    assert_int_equal(os.save(os.ctx, "kept", "x", 1, &error), PP_E_SYS);
-    assert_int_equal(error.sys_errno, ELOOP);
+    assert_int_equal(host.save(host.ctx, "kept", "x", 1, &host_error), PP_E_SYS);
+    assert_int_equal(host_error.sys_errno, ELOOP);
 }
 
 static ssize_t full_for_captures(int fd, const void *bytes, size_t size) {
@@ -411,22 +398,22 @@ static void output_that_cannot_be_kept_is_still_read_and_counted(void **state) {
     command.path = "/bin/sh";
     command.argv = words;
     scripted.sys.write = full_for_captures;
-    assert_int_equal(os.spawn(os.ctx, &command, &id, &error), PP_OK);
+    assert_int_equal(host.spawn(host.ctx, &command, &id, &host_error), PP_OK);
     while (output.stdout_bytes < 6) {
         (void)wait_until(now_ns() + SECOND / 10, false);
-        assert_int_equal(os.drain_output(os.ctx, &output, &error), PP_OK);
+        assert_int_equal(host.drain_output(host.ctx, &output, &host_error), PP_OK);
     }
     assert_int_equal(output.stdout_bytes, 6);
     assert_int_equal(output.failure, PP_E_SYS);
     assert_int_equal(output.failure_errno, ENOSPC);
     pp_exit exit;
     pp_reading written;
-    while (os.reap(os.ctx, id, &exit, &written, &error) == PP_E_AGAIN)
+    while (host.reap(host.ctx, id, &exit, &written, &host_error) == PP_E_AGAIN)
         (void)wait_until(now_ns() + SECOND / 10, false);
 }
 
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(name, open_scripted, close_scripted)
+#define T(name) cmocka_unit_test_setup_teardown(name, open_with_channel, close_with_channel)
     const struct CMUnitTest tests[] = {
         T(a_deadline_ends_the_wait_and_not_before),
         T(an_interrupted_wait_goes_on_and_a_failed_one_says_so),

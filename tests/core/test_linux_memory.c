@@ -7,66 +7,17 @@
 
 #include <cmocka.h>
 #ifdef __linux__
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "linux/linux_host.h"
-#include "linux_script.h"
+#include "linux_fixture.h"
 
 enum { PID = SCRIPT_FIRST_PID + 7 };
 #define KIB UINT64_C(1024)
-
-static pp_os os;
-static pp_error error;
-
-static void open_host(void) {
-    pp_host_options options = { .channel_fd = -1, .run_dir_fd = -1 };
-    assert_int_equal(pp_linux_host_open(&scripted.sys, &options, &os, &error), PP_OK);
-}
-
-static int open_scripted(void **state) {
-    (void)state;
-    script_reset();
-    memset(&error, 0, sizeof error);
-    open_host();
-    return 0;
-}
-
-static int close_scripted(void **state) {
-    (void)state;
-    pp_host_close(&os);
-    assert_int_equal(script_open_count(), 0);
-    return 0;
-}
-
-static pp_proc_id identified(int32_t pid) {
-    pp_proc_info info;
-    assert_int_equal(os.identify(os.ctx, pid, &info, &error), PP_OK);
-    return info.id;
-}
-
-static pp_usage used(pp_proc_id id, bool with_switches) {
-    pp_usage usage;
-    assert_int_equal(os.usage(os.ctx, id, with_switches, &usage, &error), PP_OK);
-    return usage;
-}
-
-static void assert_known(pp_reading reading, uint64_t value) {
-    assert_true(reading.known);
-    assert_int_equal(reading.value, value);
-}
-
-static void assert_missing(pp_reading reading, pp_status why) {
-    assert_false(reading.known);
-    assert_int_equal(reading.why, why);
-}
 
 #define ROLLUP                                                                                     \
     "Rss: 900 kB\nPss: 100 kB\nPss_Anon: 20 kB\nPss_Shmem: 50 kB\nPrivate_Clean: 4 kB\n"           \
@@ -78,14 +29,14 @@ static void memory_is_combined_from_its_parts(void **state) {
     script_of(proc, "smaps_rollup", ROLLUP);
     pp_proc_id id = identified(PID);
     pp_memory memory;
-    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_OK);
+    assert_int_equal(host.memory(host.ctx, id, INT64_MAX, &memory, &host_error), PP_OK);
     assert_known(memory.pss_bytes, 100 * KIB);
     assert_known(memory.uss_bytes, 12 * KIB);
     assert_known(memory.swap_bytes, 16 * KIB);
     assert_known(memory.footprint_pss_bytes, (20 + 50 + 32 + 8) * KIB);
 
     script_of(proc, "status", "SigIgn:\t0\n"); /* no VmPTE: one part is missing */
-    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_OK);
+    assert_int_equal(host.memory(host.ctx, id, INT64_MAX, &memory, &host_error), PP_OK);
     assert_missing(memory.footprint_pss_bytes, PP_E_UNSUPPORTED);
     assert_known(memory.pss_bytes, 100 * KIB);
 }
@@ -98,11 +49,11 @@ static void denied_memory_and_no_memory_are_told_apart(void **state) {
     pp_proc_id id = identified(PID);
     pp_memory memory;
     rollup->open_errno = EACCES;
-    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_E_DENIED);
-    assert_int_equal(error.sys_errno, EACCES);
+    assert_int_equal(host.memory(host.ctx, id, INT64_MAX, &memory, &host_error), PP_E_DENIED);
+    assert_int_equal(host_error.sys_errno, EACCES);
     rollup->open_errno = 0;
     rollup->read_errno = ESRCH;
-    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_E_VANISHED);
+    assert_int_equal(host.memory(host.ctx, id, INT64_MAX, &memory, &host_error), PP_E_VANISHED);
 }
 
 /* proves: MET-3 */
@@ -126,7 +77,7 @@ static void a_child_in_its_parents_address_space_says_so_until_it_has_its_own(vo
 
 static int64_t from_now(int64_t ns) {
     pp_now now;
-    assert_int_equal(os.now(os.ctx, &now, &error), PP_OK);
+    assert_int_equal(host.now(host.ctx, &now, &host_error), PP_OK);
     return now.t_ns + ns;
 }
 
@@ -143,11 +94,12 @@ static void a_memory_read_that_hangs_is_blocked_in_time_and_holds_up_nobody(void
     pp_memory memory;
     rollup->blocks = true;
     int64_t half_ns = from_now(SECOND / 4);
-    assert_int_equal(os.memory(os.ctx, id, half_ns + SECOND / 4, &memory, &error), PP_E_BLOCKED);
+    assert_int_equal(host.memory(host.ctx, id, half_ns + SECOND / 4, &memory, &host_error),
+                     PP_E_BLOCKED);
     assert_true(from_now(0) >= half_ns);
     /* As long as it hangs nobody waits for it again, whatever the deadline. */
-    assert_int_equal(os.memory(os.ctx, id, INT64_MAX, &memory, &error), PP_E_BLOCKED);
-    assert_int_equal(os.memory(os.ctx, other_id, INT64_MAX, &memory, &error), PP_OK);
+    assert_int_equal(host.memory(host.ctx, id, INT64_MAX, &memory, &host_error), PP_E_BLOCKED);
+    assert_int_equal(host.memory(host.ctx, other_id, INT64_MAX, &memory, &host_error), PP_OK);
     assert_known(memory.pss_bytes, 7 * KIB);
     assert_true(used(id, false).cpu_ns.known);
 
@@ -155,21 +107,11 @@ static void a_memory_read_that_hangs_is_blocked_in_time_and_holds_up_nobody(void
     pp_status status = PP_E_BLOCKED;
     int64_t limit_ns = from_now(20 * SECOND);
     while (status == PP_E_BLOCKED && from_now(0) < limit_ns)
-        status = os.memory(os.ctx, id, limit_ns, &memory, &error);
+        status = host.memory(host.ctx, id, limit_ns, &memory, &host_error);
     assert_int_equal(status, PP_OK);
     assert_known(memory.pss_bytes, 100 * KIB);
-    assert_int_equal(os.memory(os.ctx, other_id, limit_ns, &memory, &error), PP_OK);
+    assert_int_equal(host.memory(host.ctx, other_id, limit_ns, &memory, &host_error), PP_OK);
     assert_known(memory.pss_bytes, 7 * KIB); /* its own, no late answer */
-}
-
-static size_t thread_count(void) {
-    DIR *dir = opendir("/proc/self/task");
-    assert_non_null(dir);
-    size_t count = 0;
-    while (readdir(dir) != NULL)
-        count++;
-    closedir(dir);
-    return count;
 }
 
 enum { HUNG = 9 }; /* all readers */
@@ -184,17 +126,19 @@ static void as_many_readers_as_may_hang_and_no_more_and_all_come_back(void **sta
         files[i] = script_of(script_process(PID + i, 1, 33), "smaps_rollup", ROLLUP);
         ids[i] = identified(PID + i);
     }
-    size_t threads = thread_count();
+    size_t threads = count_entries("/proc/self/task");
     for (int i = 0; i < HUNG; i++) {
         if (i > 0) /* in the same pass */
-            assert_int_equal(os.memory(os.ctx, ids[HUNG], INT64_MAX, &memory, &error), PP_OK);
+            assert_int_equal(host.memory(host.ctx, ids[HUNG], INT64_MAX, &memory, &host_error),
+                             PP_OK);
         files[i]->blocks = true;
-        assert_int_equal(os.memory(os.ctx, ids[i], from_now(SECOND / 50), &memory, &error),
+        assert_int_equal(host.memory(host.ctx, ids[i], from_now(SECOND / 50), &memory, &host_error),
                          PP_E_BLOCKED);
     }
-    assert_int_equal(os.memory(os.ctx, ids[HUNG], INT64_MAX, &memory, &error), PP_E_BLOCKED);
-    assert_non_null(strstr(error.detail, "9 readers hang"));
-    assert_int_equal(thread_count(), threads + HUNG);
+    assert_int_equal(host.memory(host.ctx, ids[HUNG], INT64_MAX, &memory, &host_error),
+                     PP_E_BLOCKED);
+    assert_non_null(strstr(host_error.detail, "9 readers hang"));
+    assert_int_equal(count_entries("/proc/self/task"), threads + HUNG);
 
     for (int i = 0; i < HUNG; i++)
         script_unblock(files[i]);
@@ -202,10 +146,10 @@ static void as_many_readers_as_may_hang_and_no_more_and_all_come_back(void **sta
     for (int i = 0; i <= HUNG; i++) {
         pp_status status = PP_E_BLOCKED;
         while (status == PP_E_BLOCKED && from_now(0) < limit_ns)
-            status = os.memory(os.ctx, ids[i], limit_ns, &memory, &error);
+            status = host.memory(host.ctx, ids[i], limit_ns, &memory, &host_error);
         assert_int_equal(status, PP_OK);
     }
-    assert_int_equal(thread_count(), threads + HUNG); /* the same ones */
+    assert_int_equal(count_entries("/proc/self/task"), threads + HUNG); /* the same ones */
 }
 
 /* proves: TRK-1 */
@@ -215,16 +159,17 @@ static void closing_the_host_waits_for_no_hung_reader(void **state) {
     pp_proc_id id = identified(PID);
     pp_memory memory;
     rollup->blocks = true;
-    assert_int_equal(os.memory(os.ctx, id, from_now(SECOND / 50), &memory, &error), PP_E_BLOCKED);
-    size_t threads = thread_count();
-    pp_host_close(&os); /* this test ends */
-    assert_int_equal(thread_count(), threads);
+    assert_int_equal(host.memory(host.ctx, id, from_now(SECOND / 50), &memory, &host_error),
+                     PP_E_BLOCKED);
+    size_t threads = count_entries("/proc/self/task");
+    pp_host_close(&host); /* this test ends */
+    assert_int_equal(count_entries("/proc/self/task"), threads);
     script_unblock(rollup);
     int64_t limit = time(NULL) + 20;
-    while (thread_count() == threads && time(NULL) < limit)
+    while (count_entries("/proc/self/task") == threads && time(NULL) < limit)
         (void)sched_yield();
-    assert_int_equal(thread_count(), threads - 1); /* it ended by itself */
-    open_host();
+    assert_int_equal(count_entries("/proc/self/task"), threads - 1); /* it ended by itself */
+    assert_int_equal(open_host(-1, -1), PP_OK);
 }
 
 static void *unblock_later(void *file) {
@@ -246,9 +191,9 @@ static void a_slow_memory_read_within_the_deadline_is_a_reading_and_so_is_the_ne
     rollup->blocks = true;
     assert_int_equal(pthread_create(&helper, NULL, unblock_later, rollup), 0);
     int64_t deadline_ns = from_now(20 * SECOND);
-    assert_int_equal(os.memory(os.ctx, id, deadline_ns, &memory, &error), PP_OK);
+    assert_int_equal(host.memory(host.ctx, id, deadline_ns, &memory, &host_error), PP_OK);
     assert_known(memory.pss_bytes, 100 * KIB);
-    assert_int_equal(os.memory(os.ctx, other_id, deadline_ns, &memory, &error), PP_OK);
+    assert_int_equal(host.memory(host.ctx, other_id, deadline_ns, &memory, &host_error), PP_OK);
     assert_known(memory.pss_bytes, 7 * KIB);
     assert_int_equal(pthread_join(helper, NULL), 0);
 }

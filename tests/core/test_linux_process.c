@@ -15,64 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "linux/linux_host.h"
-#include "linux_script.h"
+#include "linux_fixture.h"
 
 enum { PID = SCRIPT_FIRST_PID + 7 };
 #define PAGE ((uint64_t)sysconf(_SC_PAGESIZE))
-
-static pp_os os;
-static pp_error error;
-
-static void open_host(void) {
-    pp_host_options options = { .channel_fd = -1, .run_dir_fd = -1 };
-    assert_int_equal(pp_linux_host_open(&scripted.sys, &options, &os, &error), PP_OK);
-}
-
-static int open_scripted(void **state) {
-    (void)state;
-    script_reset();
-    memset(&error, 0, sizeof error);
-    (void)unsetenv("PP_KERNEL");
-    open_host();
-    return 0;
-}
-
-static int close_scripted(void **state) {
-    (void)state;
-    pp_host_close(&os);
-    (void)unsetenv("PP_KERNEL");
-    assert_int_equal(script_open_count(), 0);
-    return 0;
-}
-
-static pp_proc_id identified(int32_t pid) {
-    pp_proc_info info;
-    assert_int_equal(os.identify(os.ctx, pid, &info, &error), PP_OK);
-    return info.id;
-}
-
-static pp_usage used(pp_proc_id id, bool with_switches) {
-    pp_usage usage;
-    assert_int_equal(os.usage(os.ctx, id, with_switches, &usage, &error), PP_OK);
-    return usage;
-}
-
-static void assert_known(pp_reading reading, uint64_t value) {
-    assert_true(reading.known);
-    assert_int_equal(reading.value, value);
-}
-
-static void assert_missing(pp_reading reading, pp_status why) {
-    assert_false(reading.known);
-    assert_int_equal(reading.why, why);
-}
 
 static void a_process_is_described_from_its_own_files(void **state) {
     (void)state;
     script_process(PID, 145517, 33);
     pp_proc_info info;
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_OK);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_OK);
     assert_int_equal(info.id.pid, PID);
     assert_int_equal(info.id.start, 145517);
     assert_int_equal(info.id.unique, 33);
@@ -119,13 +71,13 @@ static void counters_go_with_the_look_before_them_once_and_never_with_one_before
     (void)identified(PID);
     script_of(proc, "stat", "90000007 (app) Z 1 7 7 0 -1 0 1 1 1 1 1 1 60 0 20 0 1 0 1 0 0\n");
     scripted.sys.wait_id = has_exited;
-    assert_int_equal(os.observe_exit(os.ctx, id, &exit, &error), PP_OK);
+    assert_int_equal(host.observe_exit(host.ctx, id, &exit, &host_error), PP_OK);
     assert_known(used(id, false).child_cpu_ns, 600000000);
 }
 
 static int32_t group_seen(pp_proc_id id) {
     pp_proc_info info;
-    assert_int_equal(os.inspect(os.ctx, id, &info, &error), PP_OK);
+    assert_int_equal(host.inspect(host.ctx, id, &info, &host_error), PP_OK);
     return info.pgid;
 }
 
@@ -159,7 +111,7 @@ static void a_sleeper_is_looked_at_again_when_its_parent_ran_or_ended(void **sta
     moved_in_sleep(proc, "90000007 (app) S 1 9 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
     parent->gone = true;
     pp_proc_info info;
-    assert_int_equal(os.inspect(os.ctx, above, &info, &error), PP_E_VANISHED);
+    assert_int_equal(host.inspect(host.ctx, above, &info, &host_error), PP_E_VANISHED);
     assert_int_equal(group_seen(id), 9);
 }
 
@@ -193,9 +145,9 @@ static void a_reaped_process_has_vanished(void **state) {
     proc->gone = true;
     pp_proc_info info;
     pp_usage usage;
-    assert_int_equal(os.inspect(os.ctx, id, &info, &error), PP_E_VANISHED);
-    assert_int_equal(os.usage(os.ctx, id, false, &usage, &error), PP_E_VANISHED);
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_E_VANISHED);
+    assert_int_equal(host.inspect(host.ctx, id, &info, &host_error), PP_E_VANISHED);
+    assert_int_equal(host.usage(host.ctx, id, false, &usage, &host_error), PP_E_VANISHED);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_E_VANISHED);
 }
 
 /* proves: TRK-1 */
@@ -207,11 +159,11 @@ static void a_reused_number_is_stale_and_the_newcomer_is_somebody_else(void **st
     script_process(PID, 1, 34); /* the same 10 ms tick */
 
     pp_proc_info info;
-    assert_int_equal(os.inspect(os.ctx, old, &info, &error), PP_E_STALE);
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_OK);
+    assert_int_equal(host.inspect(host.ctx, old, &info, &host_error), PP_E_STALE);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_OK);
     assert_int_equal(info.id.unique, 34);
-    assert_int_equal(os.inspect(os.ctx, old, &info, &error), PP_E_STALE);
-    assert_int_equal(os.signal(os.ctx, old, 9, &error), PP_E_STALE);
+    assert_int_equal(host.inspect(host.ctx, old, &info, &host_error), PP_E_STALE);
+    assert_int_equal(host.signal(host.ctx, old, 9, &host_error), PP_E_STALE);
     assert_int_equal(scripted.pidfd_signal.calls, 0);
 }
 
@@ -234,9 +186,9 @@ static void a_number_handed_over_during_the_first_look_gives_no_mixture(void **s
     script_process(PID, 9, 34);
     first->gone = false;
     first->handed_over = true;
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_E_STALE);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_E_STALE);
     assert_int_equal(script_open_count(), 0);
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_OK);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_OK);
     assert_int_equal(info.id.unique, 34);
     assert_int_equal(info.id.start, 9);
 }
@@ -250,17 +202,17 @@ static void a_foreign_process_is_read_although_it_may_not_be_signalled(void **st
 /* proves: GRP-10 */
 static void without_pidfs_the_start_token_tells_strangers(void **state) {
     (void)state;
-    pp_host_close(&os);
+    pp_host_close(&host);
     (void)setenv("PP_KERNEL", "6.1", 1);
-    open_host();
+    assert_int_equal(open_host(-1, -1), PP_OK);
     script_proc *proc = script_process(PID, 100, 33);
     pp_proc_id old = identified(PID);
     assert_int_equal(old.unique, 0);
-    os.forget(os.ctx, old);
+    host.forget(host.ctx, old);
     proc->gone = true;
     script_process(PID, 101, 34);
     pp_proc_info info;
-    assert_int_equal(os.inspect(os.ctx, old, &info, &error), PP_E_STALE);
+    assert_int_equal(host.inspect(host.ctx, old, &info, &host_error), PP_E_STALE);
     assert_int_equal(script_open_count(), 0); /* a stranger is not held */
 }
 
@@ -271,14 +223,14 @@ static void a_process_that_is_replaced_during_the_read_gives_no_numbers(void **s
     pp_proc_id id = identified(PID);
     pp_usage usage = { .cpu_ns = pp_known(77) };
     proc->gone_after_clock = true;
-    assert_int_equal(os.usage(os.ctx, id, false, &usage, &error), PP_E_VANISHED);
+    assert_int_equal(host.usage(host.ctx, id, false, &usage, &host_error), PP_E_VANISHED);
     assert_known(usage.cpu_ns, 77); /* untouched */
 
     proc = script_process(PID, 2, 34);
     id = identified(PID);
     proc->gone_after_clock = true;
     script_process(PID, 2, 35);
-    assert_int_equal(os.usage(os.ctx, id, false, &usage, &error), PP_E_STALE);
+    assert_int_equal(host.usage(host.ctx, id, false, &usage, &host_error), PP_E_STALE);
     assert_known(usage.cpu_ns, 77);
 }
 
@@ -315,7 +267,7 @@ static void no_address_space_is_no_resident_size_of_zero(void **state) {
     script_of(proc, "stat", "90000007 (app) Z 1 7 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
     script_of(proc, "statm", "0 0 0 0 0 0 0\n");
     pp_proc_info info;
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_OK);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_OK);
     assert_int_equal(info.phase, PP_PHASE_ZOMBIE);
     pp_usage usage = used(info.id, false);
     assert_missing(usage.rss_bytes, PP_E_VANISHED);
@@ -334,7 +286,7 @@ static void a_process_whose_main_thread_ended_lives_and_has_memory(void **state)
     script_of(proc, "task/90000007/statm", "0 0 0 0 0 0 0\n");
     script_of(proc, "task/90000008/statm", "900 50 3 1 0 5 0\n");
     pp_proc_info info;
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_OK);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_OK);
     assert_int_equal(info.phase, PP_PHASE_ALIVE);
     assert_known(used(info.id, false).rss_bytes, 50 * PAGE);
 }
@@ -344,7 +296,7 @@ static void a_stopped_process_is_neither_running_nor_dead(void **state) {
     script_proc *proc = script_process(PID, 1, 33);
     pp_proc_info info;
     script_of(proc, "stat", "90000007 (app) T 1 7 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_OK);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_OK);
     assert_int_equal(info.phase, PP_PHASE_STOPPED);
 }
 
@@ -370,9 +322,9 @@ static void bytes_that_do_not_parse_are_malformed(void **state) {
     assert_missing(used(id, false).rss_bytes, PP_E_MALFORMED);
     assert_missing(used(id, false).write_bytes, PP_E_MALFORMED);
     script_of(proc, "stat", "90000007 (app) S\n");
-    assert_int_equal(os.inspect(os.ctx, id, &info, &error), PP_E_MALFORMED);
+    assert_int_equal(host.inspect(host.ctx, id, &info, &host_error), PP_E_MALFORMED);
     script_of(proc, "stat", "");
-    assert_int_equal(os.inspect(os.ctx, id, &info, &error), PP_E_MALFORMED);
+    assert_int_equal(host.inspect(host.ctx, id, &info, &host_error), PP_E_MALFORMED);
 }
 
 static void a_file_that_fills_the_buffer_is_not_taken_for_whole(void **state) {
@@ -391,11 +343,11 @@ static void B04_a_hidden_process_is_denied_and_not_gone(void **state) {
     script_proc *proc = script_process(PID, 1, 33);
     pp_proc_info info;
     script_of(proc, "stat", "")->vanishing_opens = -1;
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_E_DENIED);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_E_DENIED);
     script_of(proc, "stat", "")->vanishing_opens = 0;
     script_of(proc, "stat", "")->open_errno = EPERM; /* hidepid=1 */
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_E_DENIED);
-    assert_int_equal(error.sys_errno, EPERM);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_E_DENIED);
+    assert_int_equal(host_error.sys_errno, EPERM);
     assert_int_equal(script_open_count(), 0);
 }
 
@@ -409,9 +361,9 @@ static void no_descriptor_left_is_a_failure_of_its_own(void **state) {
     script_process(PID, 1, 33);
     pp_proc_info info;
     scripted.sys.pidfd_open = no_descriptor;
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_E_SYS);
-    assert_int_equal(error.sys_errno, EMFILE);
-    assert_string_equal(error.op, "pidfd_open");
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_E_SYS);
+    assert_int_equal(host_error.sys_errno, EMFILE);
+    assert_string_equal(host_error.op, "pidfd_open");
 }
 
 static int a_thread(pid_t pid) {
@@ -424,9 +376,9 @@ static void a_number_that_now_is_a_thread_belongs_to_no_process(void **state) {
     script_process(PID, 1, 33);
     pp_proc_info info;
     scripted.sys.pidfd_open = a_thread;
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_E_VANISHED);
-    assert_int_equal(os.identify(os.ctx, 0, &info, &error), PP_E_INVALID);
-    assert_int_equal(os.identify(os.ctx, -1, &info, &error), PP_E_INVALID);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_E_VANISHED);
+    assert_int_equal(host.identify(host.ctx, 0, &info, &host_error), PP_E_INVALID);
+    assert_int_equal(host.identify(host.ctx, -1, &info, &host_error), PP_E_INVALID);
 }
 
 static void an_exec_is_noticed_by_the_new_name(void **state) {
@@ -438,14 +390,14 @@ static void an_exec_is_noticed_by_the_new_name(void **state) {
     script_of(proc, "exe", "/opt/helper");
     script_of(proc, "status", "SigIgn:\t0000000000010000\n");
     script_of(proc, "stat", "90000007 (helper) S 1 7 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
-    assert_int_equal(os.inspect(os.ctx, id, &info, &error), PP_OK);
+    assert_int_equal(host.inspect(host.ctx, id, &info, &host_error), PP_OK);
     assert_string_equal(info.exe, "/opt/helper");
     assert_true(info.sigchld_ignored);
 
     /* A zombie has no path any more; what is known stays. */
     script_of(proc, "exe", "")->open_errno = ENOENT;
     script_of(proc, "stat", "90000007 (other) Z 1 7 7 0 -1 0 1 1 1 1 1 1 0 0 20 0 1 0 1 0 0\n");
-    assert_int_equal(os.inspect(os.ctx, id, &info, &error), PP_OK);
+    assert_int_equal(host.inspect(host.ctx, id, &info, &host_error), PP_OK);
     assert_string_equal(info.exe, "/opt/helper");
 }
 
@@ -454,7 +406,7 @@ static void a_process_without_a_path_goes_by_its_name(void **state) {
     script_proc *proc = script_process(PID, 1, 33);
     script_of(proc, "exe", "")->open_errno = EACCES;
     pp_proc_info info;
-    assert_int_equal(os.identify(os.ctx, PID, &info, &error), PP_OK);
+    assert_int_equal(host.identify(host.ctx, PID, &info, &host_error), PP_OK);
     assert_string_equal(info.exe, "[app]");
 }
 

@@ -9,61 +9,12 @@
 #ifdef __linux__
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "linux/linux_host.h"
-#include "linux_script.h"
+#include "linux_fixture.h"
 
 enum { PID = SCRIPT_FIRST_PID + 7 };
-
-static pp_os os;
-static pp_error error;
-
-static void open_host(void) {
-    pp_host_options options = { .channel_fd = -1, .run_dir_fd = -1 };
-    assert_int_equal(pp_linux_host_open(&scripted.sys, &options, &os, &error), PP_OK);
-}
-
-static int open_scripted(void **state) {
-    (void)state;
-    script_reset();
-    memset(&error, 0, sizeof error);
-    open_host();
-    return 0;
-}
-
-static int close_scripted(void **state) {
-    (void)state;
-    pp_host_close(&os);
-    assert_int_equal(script_open_count(), 0);
-    return 0;
-}
-
-static pp_proc_id identified(int32_t pid) {
-    pp_proc_info info;
-    assert_int_equal(os.identify(os.ctx, pid, &info, &error), PP_OK);
-    return info.id;
-}
-
-static pp_usage used(pp_proc_id id, bool with_switches) {
-    pp_usage usage;
-    assert_int_equal(os.usage(os.ctx, id, with_switches, &usage, &error), PP_OK);
-    return usage;
-}
-
-static void assert_known(pp_reading reading, uint64_t value) {
-    assert_true(reading.known);
-    assert_int_equal(reading.value, value);
-}
-
-static void assert_missing(pp_reading reading, pp_status why) {
-    assert_false(reading.known);
-    assert_int_equal(reading.why, why);
-}
 
 static void thread_time(const script_proc *proc, int32_t tid, uint64_t time_ns) {
     char name[64], text[64];
@@ -186,10 +137,10 @@ static void a_thread_that_ends_during_the_pass_costs_nothing(void **state) {
 static void without_thread_times_every_thread_is_read(void **state) {
     (void)state;
     char path[96];
-    pp_host_close(&os);
+    pp_host_close(&host);
     (void)snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", getpid());
     script_text(path, "0 0 0\n");
-    open_host();
+    assert_int_equal(open_host(-1, -1), PP_OK);
     script_proc *proc = script_process(PID, 1, 33);
     thread(proc, PID, 10, 1);
     proc->cpu_ns = INT64_MAX / 2; /* more than the thread, which is not known */
@@ -210,7 +161,7 @@ static void descriptors_that_save_time_are_not_kept_when_they_are_scarce(void **
     pp_proc_id id = identified(PID);
     pp_pid_list list;
     thread(proc, PID, 10, 1); /* scripted descriptors are above any limit */
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_OK);
     for (int i = 0; i < 3; i++, thread(proc, PID, 10, 1))
         assert_known(used(id, true).voluntary_switches, 10);
     assert_int_equal(children->held, 0);
@@ -248,11 +199,11 @@ static int set_limit(const struct rlimit *changed) {
 }
 
 static void reopen_with_many_descriptors(void) {
-    pp_host_close(&os);
+    pp_host_close(&host);
     limit = (struct rlimit){ 1024, 8000000 };
     scripted.sys.get_nofile = get_limit;
     scripted.sys.set_nofile = set_limit;
-    open_host();
+    assert_int_equal(open_host(-1, -1), PP_OK);
 }
 
 /* proves: SMP-2 */
@@ -273,7 +224,7 @@ static void the_resident_size_goes_with_a_held_status_and_else_with_statm(void *
     }
     proc->gone = true; /* its files may answer no more */
     pp_usage usage;
-    assert_int_equal(os.usage(os.ctx, id, true, &usage, &error), PP_E_VANISHED);
+    assert_int_equal(host.usage(host.ctx, id, true, &usage, &host_error), PP_E_VANISHED);
 }
 
 static void kept_descriptors_are_not_opened_again(void **state) {
@@ -288,7 +239,7 @@ static void kept_descriptors_are_not_opened_again(void **state) {
     pp_proc_id id = identified(PID);
     for (int i = 0; i < 4; i++, thread(proc, PID, 10, 1)) {
         assert_known(used(id, true).voluntary_switches, 10);
-        assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+        assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_OK);
     }
     assert_int_equal(children->opens, 1);
     assert_int_equal(status->opens, 2); /* a thread that runs once is not held */
@@ -306,14 +257,14 @@ static void a_held_children_file_of_an_ended_thread_makes_the_list_be_read_anew(
     script_of(proc, "task/90000008/children", "101 ");
     (void)identified(PID);
     pp_pid_list list = { 0 };
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_OK);
     assert_int_equal(list.count, 2);
     pp_pid_list_done(&list);
 
     has_threads(proc, other, 2);
     script_of(proc, "task/90000008/children", "");
     script_of(proc, "task/90000009/children", "102 ");
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_OK);
     assert_int_equal(list.count, 2);
     assert_int_equal(list.pids[1], 102);
     pp_pid_list_done(&list);
@@ -331,7 +282,7 @@ static void a_process_that_sleeps_may_get_children_by_adoption(void **state) {
     (void)identified(PID);
     pp_pid_list list = { 0 };
     for (int adopted = 0; adopted < 3; adopted++) {
-        assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+        assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_OK);
         assert_int_equal(list.count, adopted + 1);
         pp_pid_list_done(&list);
         script_of(proc, "task/90000007/children", adopted == 0 ? "102 " : "102 103 ");
@@ -350,7 +301,7 @@ static void children_of_one_thread_are_listed_as_they_came(void **state) {
     script_of(proc, "task/90000007/children", "300 100 200 ");
     (void)identified(PID);
     pp_pid_list list = { 0 };
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_OK);
     assert_int_equal(list.count, 3);
     assert_int_equal(list.pids[0], 300);
     assert_int_equal(list.pids[1], 100);
@@ -367,7 +318,7 @@ static void a_child_that_two_threads_show_is_listed_once(void **state) {
     script_of(proc, "task/90000008/children", "200 300 ");
     (void)identified(PID);
     pp_pid_list list = { 0 };
-    assert_int_equal(os.list_children(os.ctx, PID, &list, &error), PP_OK);
+    assert_int_equal(host.list_children(host.ctx, PID, &list, &host_error), PP_OK);
     assert_int_equal(list.count, 3);
     pp_pid_list_done(&list);
 }
@@ -380,10 +331,10 @@ static void ignoring_sigchld_is_seen_at_birth_and_with_the_switches(void **state
     thread(proc, PID, 10, 1); /* ignores it by now */
     pp_proc_id id = identified(PID);
     pp_proc_info info;
-    assert_int_equal(os.inspect(os.ctx, id, &info, &error), PP_OK);
+    assert_int_equal(host.inspect(host.ctx, id, &info, &host_error), PP_OK);
     assert_false(info.sigchld_ignored);
     (void)used(id, true);
-    assert_int_equal(os.inspect(os.ctx, id, &info, &error), PP_OK);
+    assert_int_equal(host.inspect(host.ctx, id, &info, &host_error), PP_OK);
     assert_true(info.sigchld_ignored);
 }
 

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -17,20 +16,6 @@
 #define MS INT64_C(1000000)
 #define S (1000 * MS)
 #define CHILD 101
-
-static int set_up(void **state) {
-    fake_harness *h = malloc(sizeof *h);
-    fake_harness_init(h, true);
-    fake_hello(h, FAKE_BUILD);
-    *state = h;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    fake_harness_done(*state);
-    free(*state);
-    return 0;
-}
 
 static pp_status run(fake_harness *h) {
     pp_error error = { 0 };
@@ -476,7 +461,7 @@ static void output_without_end_does_not_pile_up_for_a_harness_that_does_not_read
     assert_in_range(h->heard[PP_MSG_OUTPUT], 1, 2);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define T(test) cmocka_unit_test_setup_teardown(test, fake_harness_set_up, fake_harness_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

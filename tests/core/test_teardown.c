@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -26,28 +25,6 @@ static void hook_stop(fake_os *fake) {
 
 static void app_stop(fake_os *fake) {
     fake_stop(fake_harness_of(fake), false, 30 * S, 5 * S);
-}
-
-static int begin(void **state, bool adopts) {
-    fake_harness *h = malloc(sizeof *h);
-    fake_harness_init(h, adopts);
-    fake_hello(h, FAKE_BUILD);
-    *state = h;
-    return 0;
-}
-
-static int set_up(void **state) {
-    return begin(state, true);
-}
-
-static int set_up_without_adoption(void **state) {
-    return begin(state, false);
-}
-
-static int tear_down(void **state) {
-    fake_harness_done(*state);
-    free(*state);
-    return 0;
 }
 
 /* Spawns with `tree` as its first deed, stops it at STOP_NS; returns how long the stop took. */
@@ -559,8 +536,10 @@ static void what_was_printed_last_is_told_before_the_verdict(void **state) {
     assert_int_equal(h->told_output.stderr_bytes, 9);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define T_MAC(test) cmocka_unit_test_setup_teardown(test, set_up_without_adoption, tear_down)
+#define T(test) cmocka_unit_test_setup_teardown(test, fake_harness_set_up, fake_harness_tear_down)
+#define T_MAC(test)                                                                                \
+    cmocka_unit_test_setup_teardown(test, fake_harness_set_up_without_adoption,                    \
+                                    fake_harness_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

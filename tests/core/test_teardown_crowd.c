@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -20,11 +19,7 @@
 enum { HELPER = 102 };
 
 static int begin(void **state, bool adopts) {
-    fake_harness *h = malloc(sizeof *h);
-    fake_harness_init(h, adopts);
-    fake_hello(h, FAKE_BUILD);
-    h->spawn.reap_escapees = true;
-    *state = h;
+    fake_harness_begin(state, adopts)->spawn.reap_escapees = true;
     return 0;
 }
 
@@ -34,12 +29,6 @@ static int set_up(void **state) {
 
 static int set_up_without_adoption(void **state) {
     return begin(state, false);
-}
-
-static int tear_down(void **state) {
-    fake_harness_done(*state);
-    free(*state);
-    return 0;
 }
 
 static void stop(fake_os *fake) {
@@ -110,8 +99,9 @@ static void looks_that_take_long_leave_time_for_other_things(void **state) {
     assert_true(h->fake.calls[FAKE_WAIT] > 2 * h->fake.calls[FAKE_LIST_GROUP]);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-#define T_MAC(test) cmocka_unit_test_setup_teardown(test, set_up_without_adoption, tear_down)
+#define T(test) cmocka_unit_test_setup_teardown(test, set_up, fake_harness_tear_down)
+#define T_MAC(test)                                                                                \
+    cmocka_unit_test_setup_teardown(test, set_up_without_adoption, fake_harness_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

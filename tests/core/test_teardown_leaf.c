@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -20,17 +19,7 @@
 #define STRANGER 300
 
 static int set_up(void **state) {
-    fake_harness *h = malloc(sizeof *h);
-    fake_harness_init(h, true);
-    fake_give_leaf(&h->fake);
-    fake_hello(h, FAKE_BUILD);
-    *state = h;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    fake_harness_done(*state);
-    free(*state);
+    fake_give_leaf(&fake_harness_begin(state, true)->fake);
     return 0;
 }
 
@@ -203,7 +192,7 @@ static void a_dead_harness_means_the_leaf_too(void **state) {
 }
 
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, fake_harness_tear_down)
     const struct CMUnitTest tests[] = {
         T(an_empty_leaf_is_told_beside_the_other_proofs),
         T(without_a_leaf_nothing_is_said_of_one),

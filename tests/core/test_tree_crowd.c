@@ -5,61 +5,31 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
-#include "fake_os.h"
-#include "pairperf/tree.h"
+#include "fake_tree.h"
 
 #define MS INT64_C(1000000)
 
 enum { FIRST = 200, LAST = PP_TREE_ESCAPES_MAX - 1 };
 
-typedef struct fixture {
-    fake_os fake;
-    pp_tree tree;
-    pp_frame frame;
-} fixture;
-
-static int set_up(void **state) {
-    fixture *f = calloc(1, sizeof *f);
-    fake_init(&f->fake, true);
-    pp_proc_id leader = fake_add(&f->fake, FAKE_LEADER, FAKE_SELF)->info.id;
-    pp_tree_init(&f->tree, &f->fake.os, leader, NULL);
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    fixture *f = *state;
-    pp_tree_done(&f->tree);
-    pp_frame_done(&f->frame);
-    free(f);
-    return 0;
-}
-
-static pp_status discover(fixture *f) {
-    pp_frame_reset(&f->frame);
-    return pp_tree_discover(&f->tree, &f->frame);
-}
-
-static void escape(fixture *f, int32_t from, int32_t to) {
+static void escape(fake_tree *f, int32_t from, int32_t to) {
     for (int32_t pid = from; pid <= to; pid++) {
         fake_add(&f->fake, pid, FAKE_SELF);
         fake_escape(&f->fake, pid);
     }
 }
 
-static int32_t recorded(const fixture *f, size_t index) {
+static int32_t recorded(const fake_tree *f, size_t index) {
     return f->tree.escape_records[index].info.id.pid;
 }
 
 /* proves: TRK-4 */
 static void one_that_lives_takes_the_place_of_the_latest_that_ended(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     escape(f, FIRST, FIRST + PP_TREE_ESCAPES_MAX - 1);
-    assert_int_equal(discover(f), PP_OK);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
     fake_exit(&f->fake, FIRST, 0);
     fake_exit(&f->fake, FIRST + 10, 0);
     pp_pid_list own = { 0 };
@@ -71,11 +41,11 @@ static void one_that_lives_takes_the_place_of_the_latest_that_ended(void **state
     assert_true(f->tree.escape_records[LAST].over && f->tree.escape_records[LAST - 10].over);
 
     escape(f, 300, 300);
-    assert_int_equal(discover(f), PP_OK);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
     assert_int_equal(recorded(f, LAST), 300);
     assert_int_equal(recorded(f, LAST - 10), FIRST + 10);
     escape(f, 301, 302);
-    assert_int_equal(discover(f), PP_OK);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
     assert_int_equal(recorded(f, LAST - 10), 302);
     assert_int_equal(f->tree.escapes, PP_TREE_ESCAPES_MAX + 3);
     for (size_t i = 0; i < PP_TREE_ESCAPES_MAX; i++) /* who lives gives way to nobody */
@@ -84,36 +54,36 @@ static void one_that_lives_takes_the_place_of_the_latest_that_ended(void **state
 
 /* proves: TRK-4 */
 static void one_that_ended_takes_nobodys_place(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     escape(f, FIRST, FIRST + 9);
     for (int32_t pid = FIRST; pid < FIRST + 10; pid++)
         fake_exit(&f->fake, pid, 0);
-    assert_int_equal(discover(f), PP_OK); /* reaped, never met */
+    assert_int_equal(fake_tree_discover(f), PP_OK); /* reaped, never met */
     assert_true(f->tree.escape_records[9].over);
     escape(f, 300, 300 + PP_TREE_ESCAPES_MAX - 11);
-    assert_int_equal(discover(f), PP_OK);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
     escape(f, 400, 400);
     fake_exit(&f->fake, 400, 0);
-    assert_int_equal(discover(f), PP_OK);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
     assert_int_equal(f->tree.escapes, PP_TREE_ESCAPES_MAX + 1);
     for (size_t i = 0; i < PP_TREE_ESCAPES_MAX; i++)
         assert_int_not_equal(recorded(f, i), 400);
 }
 
-static void orphans_end(fixture *f, int count) {
+static void orphans_end(fake_tree *f, int count) {
     for (int i = 0; i < count; i++) {
         fake_add(&f->fake, FIRST, FAKE_SELF);
         fake_escape(&f->fake, FIRST);
         fake_burn(&f->fake, FIRST, 7);
         fake_exit(&f->fake, FIRST, 0);
-        assert_int_equal(discover(f), PP_OK);
+        assert_int_equal(fake_tree_discover(f), PP_OK);
         f->fake.proc_count--; /* room for the next */
     }
 }
 
 /* proves: TRK-4, TRK-5 */
 static void of_a_crowd_of_orphans_the_first_are_told_of_and_all_are_booked(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     f->fake.forgets_deeds = true;
     orphans_end(f, PP_TREE_ORPHANS_MAX);
     assert_false(f->tree.lower_bound);
@@ -132,10 +102,10 @@ static void of_a_crowd_of_orphans_the_first_are_told_of_and_all_are_booked(void 
 
 /* Ends in the middle of a pass leave the others where they stood. proves: TRK-2 */
 static void members_keep_their_order_when_others_end(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     for (int32_t pid = FIRST; pid < FIRST + 40; pid++)
         fake_add(&f->fake, pid, FAKE_LEADER);
-    assert_int_equal(discover(f), PP_OK);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
     for (int32_t pid = FIRST; pid < FIRST + 40; pid++)
         if (pid % 3 > 0)
             fake_find(&f->fake, pid)->gone = true;
@@ -153,7 +123,7 @@ static void members_keep_their_order_when_others_end(void **state) {
     }
     int32_t eighth = f->tree.members[7].info.id.pid;
     fake_exit(&f->fake, eighth, 0); /* found by number, still */
-    assert_int_equal(discover(f), PP_OK);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
     assert_int_equal(f->tree.count, 13);
     for (size_t i = 0; i < 13; i++)
         assert_int_not_equal(f->tree.members[i].info.id.pid, eighth);
@@ -168,20 +138,20 @@ static void somebody_forks(fake_os *fake) {
 
 /* proves: TRK-2 */
 static void a_chain_that_forks_faster_than_we_look_is_not_followed_for_ever(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     f->fake.call_ns = MS;
     fake_add(&f->fake, FIRST, FAKE_LEADER);
     fake_rule_add(
         &f->fake,
         (fake_rule){ .call = FAKE_IDENTIFY, .times = FAKE_FOREVER, .change = somebody_forks });
-    assert_int_equal(discover(f), PP_OK);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
     assert_true(f->tree.count >= 2 && f->tree.count <= 4);
     size_t found = f->tree.count;
-    assert_int_equal(discover(f), PP_OK); /* those that are old enough by now */
+    assert_int_equal(fake_tree_discover(f), PP_OK); /* those that are old enough by now */
     assert_true(f->tree.count > found);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define T(name) cmocka_unit_test_setup_teardown(name, fake_tree_set_up, fake_tree_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -5,57 +5,38 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
-#include "fake_os.h"
-#include "pairperf/tree.h"
+#include "fake_tree.h"
 
 #define CHILD 101
 #define STRANGER 300
 #define BORN_INSIDE 301
 #define MS UINT64_C(1000000)
 
-typedef struct fixture {
-    fake_os fake;
-    pp_tree tree;
-    pp_frame frame;
-} fixture;
-
 static int set_up(void **state) {
-    fixture *f = calloc(1, sizeof *f);
-    fake_init(&f->fake, true);
+    fake_tree *f = fake_tree_begin(state, true, NULL);
+
     fake_give_leaf(&f->fake);
-    pp_proc_id leader = fake_add(&f->fake, FAKE_LEADER, FAKE_SELF)->info.id;
-    pp_tree_init(&f->tree, &f->fake.os, leader, NULL);
     fake_add(&f->fake, CHILD, FAKE_LEADER);
-    *state = f;
     return 0;
 }
 
-static int tear_down(void **state) {
-    fixture *f = *state;
-    pp_tree_done(&f->tree);
-    pp_frame_done(&f->frame);
-    free(f);
-    return 0;
-}
-
-static const pp_frame *sample(fixture *f) {
+static const pp_frame *sample(fake_tree *f) {
     pp_frame_reset(&f->frame);
     pp_tree_sample(&f->tree, 0, &f->frame);
     return &f->frame;
 }
 
-static ptrdiff_t place(const fixture *f, int32_t pid) {
+static ptrdiff_t place(const fake_tree *f, int32_t pid) {
     for (size_t i = 0; i < f->frame.proc_count; i++)
         if (f->frame.procs[i].info.id.pid == pid)
             return (ptrdiff_t)i;
     return -1;
 }
 
-static void fails(fixture *f, fake_call call, int32_t pid, pp_status status) {
+static void fails(fake_tree *f, fake_call call, int32_t pid, pp_status status) {
     fake_rule_add(
         &f->fake,
         (fake_rule){
@@ -63,14 +44,14 @@ static void fails(fixture *f, fake_call call, int32_t pid, pp_status status) {
 }
 
 /* Below processes that are none of ours, in groups of their own. */
-static void add_inside(fixture *f, int32_t pid, int32_t ppid) {
+static void add_inside(fake_tree *f, int32_t pid, int32_t ppid) {
     fake_proc *proc = fake_add(&f->fake, pid, ppid);
     proc->info.pgid = proc->info.sid = pid;
 }
 
 /* proves: MET-7 */
 static void the_leafs_total_is_in_every_frame(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_burn(&f->fake, FAKE_LEADER, 5 * MS);
     fake_burn(&f->fake, CHILD, 2 * MS);
     const pp_frame *frame = sample(f);
@@ -81,7 +62,7 @@ static void the_leafs_total_is_in_every_frame(void **state) {
 }
 
 static void without_a_leaf_the_frame_has_none(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     pp_os_without_leaf(&f->fake.os);
     assert_false(sample(f)->has_leaf);
     assert_int_equal(f->frame.proc_count, 2);
@@ -90,7 +71,7 @@ static void without_a_leaf_the_frame_has_none(void **state) {
 
 /* proves: TRK-4, GRP-10 */
 static void a_child_of_a_stranger_is_found_inside_parents_first(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     add_inside(f, BORN_INSIDE, STRANGER); /* listed before its parent */
     add_inside(f, STRANGER, 1);
     (void)sample(f);
@@ -102,7 +83,7 @@ static void a_child_of_a_stranger_is_found_inside_parents_first(void **state) {
 
 /* proves: TRK-1, TRK-4 */
 static void a_listed_number_that_is_not_inside_any_more_is_a_strangers(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     add_inside(f, STRANGER, 1);
     fails(f, FAKE_LEAF_HOLDS, STRANGER, PP_E_STALE);
     (void)sample(f);
@@ -112,7 +93,7 @@ static void a_listed_number_that_is_not_inside_any_more_is_a_strangers(void **st
 
 /* proves: TRK-4 */
 static void who_is_outside_is_not_found_through_the_leaf(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     add_inside(f, STRANGER, 1);
     fake_find(&f->fake, STRANGER)->outside = true;
     (void)sample(f);
@@ -121,7 +102,7 @@ static void who_is_outside_is_not_found_through_the_leaf(void **state) {
 
 /* proves: TRK-3, MET-7 */
 static void a_member_that_moved_out_is_a_stray_and_counted_once_for_good(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     assert_int_equal(sample(f)->strays, 0);
     fake_find(&f->fake, CHILD)->outside = true;
     assert_int_equal(sample(f)->strays, 1);
@@ -133,7 +114,7 @@ static void a_member_that_moved_out_is_a_stray_and_counted_once_for_good(void **
 
 /* proves: TRK-3 */
 static void a_stray_that_ends_unseen_is_known_by_its_zombie(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     pp_exit exit;
     fake_proc *orphan = fake_add(&f->fake, BORN_INSIDE, FAKE_SELF);
     pp_proc_id id = orphan->info.id;
@@ -145,7 +126,7 @@ static void a_stray_that_ends_unseen_is_known_by_its_zombie(void **state) {
 
 /* proves: TRK-3, TRK-6 */
 static void who_cannot_be_looked_at_is_no_stray_and_is_asked_again(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_find(&f->fake, CHILD)->outside = true;
     fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_LEAF_HOLDS,
                                          .pid = CHILD,
@@ -158,7 +139,7 @@ static void who_cannot_be_looked_at_is_no_stray_and_is_asked_again(void **state)
 
 /* proves: TRK-6, MET-6 */
 static void without_the_leafs_list_its_total_is_not_known(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fails(f, FAKE_LEAF_LIST, 0, PP_E_ENUMERATION);
     const pp_frame *frame = sample(f);
     assert_true(frame->has_leaf);
@@ -170,7 +151,7 @@ static void without_the_leafs_list_its_total_is_not_known(void **state) {
 }
 
 int main(void) {
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, fake_tree_tear_down)
     const struct CMUnitTest tests[] = {
         T(the_leafs_total_is_in_every_frame),
         T(without_a_leaf_the_frame_has_none),

@@ -4,42 +4,21 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
-#include "fake_os.h"
-#include "pairperf/tree.h"
+#include "fake_tree.h"
 
 #define MS INT64_C(1000000)
 
 enum { FIRST = 200, ORPHANS = 60, CROWD = 600 };
 
-typedef struct fixture {
-    fake_os fake;
-    pp_tree tree;
-    pp_frame frame;
-} fixture;
-
 static int set_up(void **state) {
-    fixture *f = calloc(1, sizeof *f);
-    fake_init(&f->fake, true);
-    f->fake.forgets_deeds = true;
-    pp_proc_id leader = fake_add(&f->fake, FAKE_LEADER, FAKE_SELF)->info.id;
-    pp_tree_init(&f->tree, &f->fake.os, leader, NULL);
-    *state = f;
+    fake_tree_begin(state, true, NULL)->fake.forgets_deeds = true;
     return 0;
 }
 
-static int tear_down(void **state) {
-    fixture *f = *state;
-    pp_tree_done(&f->tree);
-    pp_frame_done(&f->frame);
-    free(f);
-    return 0;
-}
-
-static void orphans_end(fixture *f, int count) {
+static void orphans_end(fake_tree *f, int count) {
     f->fake.forgets_deeds = true;
     for (int32_t pid = FIRST; pid < FIRST + count; pid++) {
         fake_add(&f->fake, pid, FAKE_SELF)->usage.write_bytes = pp_known(10);
@@ -49,18 +28,13 @@ static void orphans_end(fixture *f, int count) {
     }
 }
 
-static pp_status discover(fixture *f) {
-    pp_frame_reset(&f->frame);
-    return pp_tree_discover(&f->tree, &f->frame);
-}
-
 /* proves: TRK-2, SMP-4 */
 static void an_orphan_that_nobody_met_is_booked_in_one_question(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     orphans_end(f, ORPHANS);
     unsigned identified = f->fake.calls[FAKE_IDENTIFY], used = f->fake.calls[FAKE_USAGE];
     unsigned inspected = f->fake.calls[FAKE_INSPECT];
-    assert_int_equal(discover(f), PP_OK);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
     assert_int_equal(f->fake.calls[FAKE_REAP_ORPHAN], ORPHANS);
     assert_int_equal(f->fake.calls[FAKE_OWN_WRITTEN], 2);
     assert_int_equal(f->fake.calls[FAKE_IDENTIFY], identified);
@@ -78,11 +52,11 @@ static void an_orphan_that_nobody_met_is_booked_in_one_question(void **state) {
 
 /* What a member wrote is booked once, beside orphans before and after it. */
 static void writes_of_members_and_orphans_are_booked_once(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     pp_pid_list own = { 0 };
     size_t at = 0;
     fake_add(&f->fake, FIRST + 30, FAKE_SELF)->usage.write_bytes = pp_known(1000);
-    assert_int_equal(discover(f), PP_OK);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
     fake_exit(&f->fake, FIRST + 30, 0);
     for (int32_t pid = FIRST; pid < FIRST + ORPHANS; pid += 20) {
         fake_add(&f->fake, pid, FAKE_SELF)->usage.write_bytes = pp_known(10);
@@ -97,7 +71,7 @@ static void writes_of_members_and_orphans_are_booked_once(void **state) {
 
 /* proves: SMP-8 */
 static void a_portion_ends_and_the_next_goes_on(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     pp_pid_list own = { 0 };
     size_t at = 0;
     orphans_end(f, CROWD);
@@ -115,20 +89,20 @@ static void a_portion_ends_and_the_next_goes_on(void **state) {
 
 /* proves: TRK-6 */
 static void a_pass_without_time_for_all_says_so_and_the_next_ones_find_them(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_add(&f->fake, FIRST - 1, FAKE_SELF); /* lives, and is looked at last */
     orphans_end(f, CROWD);
     f->fake.call_ns = MS;
-    assert_int_equal(discover(f), PP_E_BLOCKED);
+    assert_int_equal(fake_tree_discover(f), PP_E_BLOCKED);
     assert_true(f->fake.calls[FAKE_REAP_ORPHAN] < CROWD / 3);
     assert_int_equal(f->tree.count, 2); /* who lives is found nevertheless */
     int passes = 1;
-    while (discover(f) != PP_OK)
+    while (fake_tree_discover(f) != PP_OK)
         assert_true(++passes < 10);
     assert_int_equal(f->tree.reaped_cpu_ns, 7 * CROWD);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, fake_tree_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

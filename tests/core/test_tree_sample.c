@@ -3,61 +3,31 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
-#include "fake_os.h"
-#include "pairperf/tree.h"
+#include "fake_tree.h"
 
 #define CHILD 101
 #define GRANDCHILD 102
 #define MS UINT64_C(1000000)
 #define BUDGET_NS INT64_C(250000000)
 
-typedef struct fixture {
-    fake_os fake;
-    pp_tree tree;
-    pp_frame frame;
-    size_t denied; /* events of that kind, all about CHILD */
-} fixture;
-
-static void on_event(void *ctx, const pp_tree_event *event) {
-    fixture *f = ctx;
-    if (event->kind != PP_TREE_DENIED)
-        return;
-    assert_int_equal(event->info.id.pid, CHILD);
-    f->denied++;
-}
-
 static int set_up(void **state) {
-    fixture *f = calloc(1, sizeof *f);
-    fake_init(&f->fake, true);
-    pp_proc_id leader = fake_add(&f->fake, FAKE_LEADER, FAKE_SELF)->info.id;
-    pp_tree_init(&f->tree, &f->fake.os, leader, NULL);
-    f->tree.on_event = on_event;
-    f->tree.event_ctx = f;
+    fake_tree *f = fake_tree_begin(state, true, NULL);
+
     fake_add(&f->fake, CHILD, FAKE_LEADER);
     fake_add(&f->fake, GRANDCHILD, CHILD);
-    *state = f;
     return 0;
 }
 
-static int tear_down(void **state) {
-    fixture *f = *state;
-    pp_tree_done(&f->tree);
-    pp_frame_done(&f->frame);
-    free(f);
-    return 0;
-}
-
-static const pp_conservation *sample(fixture *f) {
+static const pp_conservation *sample(fake_tree *f) {
     pp_frame_reset(&f->frame);
     pp_tree_sample(&f->tree, 0, &f->frame);
     return &f->frame.conservation;
 }
 
-static const pp_frame_proc *proc(const fixture *f, int32_t pid) {
+static const pp_frame_proc *proc(const fake_tree *f, int32_t pid) {
     for (size_t i = 0; i < f->frame.proc_count; i++)
         if (f->frame.procs[i].info.id.pid == pid)
             return &f->frame.procs[i];
@@ -71,7 +41,7 @@ static void assert_total(const pp_conservation *total, uint64_t cpu_ns) {
 
 /* proves: TRK-2 */
 static void parents_are_read_before_their_children(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_add(&f->fake, 103, FAKE_LEADER);
     (void)sample(f);
     assert_int_equal(f->frame.proc_count, 4);
@@ -82,7 +52,7 @@ static void parents_are_read_before_their_children(void **state) {
 
 /* proves: MET-7 */
 static void the_total_is_the_sum_of_own_and_waited_for_times(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_burn(&f->fake, FAKE_LEADER, 1 * MS);
     fake_burn(&f->fake, CHILD, 10 * MS);
     fake_burn(&f->fake, GRANDCHILD, 100 * MS);
@@ -97,7 +67,7 @@ static void the_total_is_the_sum_of_own_and_waited_for_times(void **state) {
 /* Its I/O is out of sight until its parent has waited for it; the total waits, and never falls.
  * proves: TRK-7, MET-6 */
 static void an_ended_member_hides_its_writes_for_a_while(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_find(&f->fake, GRANDCHILD)->usage.write_bytes = pp_known(4096);
     fake_find(&f->fake, CHILD)->usage.write_bytes = pp_known(100);
     uint64_t before = sample(f)->write_bytes.value;
@@ -119,7 +89,7 @@ static void grandchild_exits(fake_os *fake) {
 
 /* proves: MET-7, SMP-4 */
 static void a_parent_is_read_again_when_its_child_vanished_in_the_pass(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_burn(&f->fake, CHILD, 10 * MS);
     fake_burn(&f->fake, GRANDCHILD, 100 * MS);
     fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_USAGE,
@@ -135,7 +105,7 @@ static void a_parent_is_read_again_when_its_child_vanished_in_the_pass(void **st
 /* What an exit record shows must not be less than an earlier frame showed.
  * proves: SMP-4, SMP-5 */
 static void what_was_read_again_is_what_was_last_seen(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_burn(&f->fake, GRANDCHILD, 100 * MS);
     fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_USAGE,
                                          .pid = GRANDCHILD,
@@ -151,7 +121,7 @@ static void what_was_read_again_is_what_was_last_seen(void **state) {
 
 /* proves: SMP-4 */
 static void what_vanished_unseen_keeps_its_last_reading_and_is_not_called_final(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_burn(&f->fake, GRANDCHILD, 100 * MS);
     (void)sample(f);
     fake_burn(&f->fake, GRANDCHILD, 7 * MS);
@@ -164,7 +134,7 @@ static void what_vanished_unseen_keeps_its_last_reading_and_is_not_called_final(
 
 /* proves: MET-7 */
 static void a_total_that_falls_is_held_at_its_maximum_and_the_gap_told(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_burn(&f->fake, CHILD, 100 * MS);
     assert_total(sample(f), 100 * MS);
     fake_find(&f->fake, CHILD)->usage.cpu_ns.value = 70 * MS;
@@ -177,7 +147,7 @@ static void a_total_that_falls_is_held_at_its_maximum_and_the_gap_told(void **st
 
 /* proves: MET-7, SMP-4 */
 static void what_the_supervisor_reaped_is_booked_once(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     pp_exit exit;
     fake_burn(&f->fake, GRANDCHILD, 100 * MS);
     fake_find(&f->fake, GRANDCHILD)->usage.write_bytes = pp_known(4096);
@@ -210,7 +180,7 @@ static pp_status reap_without_figures(void *ctx, pp_proc_id id, pp_exit *ret_exi
 
 /* proves: MET-6, MET-7 */
 static void a_reaping_without_figures_leaves_no_total(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     pp_exit exit;
     real_reap = f->fake.os.reap;
     f->fake.os.reap = reap_without_figures;
@@ -225,7 +195,7 @@ static void a_reaping_without_figures_leaves_no_total(void **state) {
 
 /* proves: TRK-6, TRK-1, MET-6 */
 static void denied_usage_is_null_everywhere_and_leaves_no_total(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_burn(&f->fake, CHILD, 10 * MS);
     assert_total(sample(f), 10 * MS);
     fake_rule_add(
@@ -242,14 +212,14 @@ static void denied_usage_is_null_everywhere_and_leaves_no_total(void **state) {
     assert_false(usage->cpu_ns.known || usage->rss_bytes.known || usage->threads.known);
     assert_int_equal(f->frame.failures[0].pid, CHILD);
     assert_int_equal(f->frame.failures[0].sys_errno, 13);
-    assert_int_equal(f->denied, 1);
+    assert_int_equal(fake_tree_events(f, PP_TREE_DENIED, CHILD), 1);
     assert_total(sample(f), 10 * MS);
-    assert_int_equal(f->denied, 1);
+    assert_int_equal(fake_tree_events(f, PP_TREE_DENIED, CHILD), 1);
 }
 
 /* proves: SMP-6, MET-6 */
 static void one_field_missing_leaves_no_total_and_the_other_fields_stay(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_find(&f->fake, CHILD)->usage.write_bytes = pp_missing(PP_E_DENIED);
     const pp_conservation *total = sample(f);
     assert_total(total, 0);
@@ -259,7 +229,7 @@ static void one_field_missing_leaves_no_total_and_the_other_fields_stay(void **s
 
 /* proves: MET-7 */
 static void without_adoption_there_is_no_conserved_total(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     f->fake.os.adopts = false;
     const pp_conservation *total = sample(f);
     assert_false(total->cpu_ns.known || total->write_bytes.known);
@@ -269,7 +239,7 @@ static void without_adoption_there_is_no_conserved_total(void **state) {
 
 /* proves: TRK-6 */
 static void an_incomplete_discovery_leaves_no_total(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_rule_add(&f->fake,
                   (fake_rule){ .call = FAKE_LIST_OWN, .times = 1, .status = PP_E_ENUMERATION });
     const pp_conservation *total = sample(f);
@@ -283,7 +253,7 @@ static void an_incomplete_discovery_leaves_no_total(void **state) {
 /* A member whose place cannot be read is not summed as if it were whole.
  * proves: TRK-6, GRP-3 */
 static void an_unreadable_member_still_shows_its_usage_and_the_failure(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     (void)sample(f);
     fake_rule_add(
         &f->fake,
@@ -294,7 +264,7 @@ static void an_unreadable_member_still_shows_its_usage_and_the_failure(void **st
 }
 
 static void overflowing_counters_have_no_total(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_find(&f->fake, CHILD)->usage.cpu_ns = pp_known(UINT64_MAX);
     fake_burn(&f->fake, GRANDCHILD, 1);
     const pp_conservation *total = sample(f);
@@ -304,7 +274,7 @@ static void overflowing_counters_have_no_total(void **state) {
 
 /* proves: MET-7, TRK-5 */
 static void a_member_that_ignores_sigchld_makes_the_total_a_lower_bound_for_good(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     assert_false(sample(f)->lower_bound);
     fake_find(&f->fake, CHILD)->info.sigchld_ignored = true;
     assert_true(sample(f)->lower_bound);
@@ -314,7 +284,7 @@ static void a_member_that_ignores_sigchld_makes_the_total_a_lower_bound_for_good
 
 /* proves: MET-3 */
 static void memory_is_read_only_when_asked_for(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     (void)sample(f);
     assert_false(f->frame.memory_pass);
     assert_false(proc(f, CHILD)->memory.pss_bytes.known);
@@ -326,7 +296,7 @@ static void memory_is_read_only_when_asked_for(void **state) {
 
 /* proves: MET-6, TRK-7 */
 static void memory_that_cannot_be_read_is_missing_and_a_zombies_is_no_failure(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_rule_add(
         &f->fake,
         (fake_rule){ .call = FAKE_MEMORY, .times = FAKE_FOREVER, .status = PP_E_BLOCKED });
@@ -343,7 +313,7 @@ static void two_seconds_pass(fake_os *fake) {
 
 /* proves: SMP-3 */
 static void a_frame_is_timed_from_before_the_first_counter_to_after_the_last(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     int64_t start_ns = f->fake.t_ns;
     f->fake.asleep_ns = 5;
     fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_USAGE,
@@ -358,7 +328,7 @@ static void a_frame_is_timed_from_before_the_first_counter_to_after_the_last(voi
 
 /* proves: TRK-1 */
 static void a_member_whose_number_is_reused_in_the_pass_gives_no_numbers(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     (void)sample(f);
     fake_rule_add(
         &f->fake,
@@ -372,7 +342,7 @@ static void a_member_whose_number_is_reused_in_the_pass_gives_no_numbers(void **
 
 /* proves: SMP-6, TRK-3 */
 static void an_escaped_member_still_counts_and_is_marked(void **state) {
-    fixture *f = *state;
+    fake_tree *f = *state;
     fake_burn(&f->fake, CHILD, 10 * MS);
     fake_escape(&f->fake, CHILD);
     assert_total(sample(f), 10 * MS);
@@ -380,7 +350,7 @@ static void an_escaped_member_still_counts_and_is_marked(void **state) {
     assert_false(proc(f, CHILD)->in_group);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define T(test) cmocka_unit_test_setup_teardown(test, set_up, fake_tree_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -17,20 +16,6 @@
 #define MS INT64_C(1000000)
 #define S (1000 * MS)
 #define CHILD 101
-
-static int set_up(void **state) {
-    fake_harness *h = malloc(sizeof *h);
-    fake_harness_init(h, true);
-    fake_hello(h, FAKE_BUILD);
-    *state = h;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    fake_harness_done(*state);
-    free(*state);
-    return 0;
-}
 
 static void run(fake_harness *h) {
     assert_int_equal(pp_loop_run(&h->fake.os, FAKE_BUILD, NULL), PP_OK);
@@ -219,7 +204,7 @@ static void memory_is_read_in_every_frame_of_a_slow_window(void **state) {
 /* How long the closing frame of a window waits for memory figures at most. */
 static int64_t memory_budget_ns(int64_t interval_ns) {
     void *state;
-    assert_int_equal(set_up(&state), 0);
+    assert_int_equal(fake_harness_set_up(&state), 0);
     fake_harness *h = state;
     fake_spawn(h);
     fake_sample(h, 2 * interval_ns, interval_ns);
@@ -227,7 +212,7 @@ static int64_t memory_budget_ns(int64_t interval_ns) {
     fake_after(&h->fake, 2 * interval_ns + S, stop_is_asked);
     run(h);
     int64_t budget_ns = h->fake.memory_deadline_ns - end_ns;
-    assert_int_equal(tear_down(&state), 0);
+    assert_int_equal(fake_harness_tear_down(&state), 0);
     return budget_ns;
 }
 
@@ -464,7 +449,7 @@ static void a_stall_delays_a_memory_pass_and_never_drops_it(void **state) {
     pp__outbox_done(&loop.out);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define T(test) cmocka_unit_test_setup_teardown(test, fake_harness_set_up, fake_harness_tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -258,3 +258,29 @@ size_t fake_lines(const pp_buffer *lines, const char *kind, const char *text) {
     }
     return count;
 }
+
+fake_harness *fake_harness_begin(void **state, bool adopts) {
+    fake_harness *harness = malloc(sizeof *harness);
+
+    assert_non_null(harness);
+    fake_harness_init(harness, adopts);
+    fake_hello(harness, FAKE_BUILD);
+    *state = harness;
+    return harness;
+}
+
+int fake_harness_set_up(void **state) {
+    (void)fake_harness_begin(state, true);
+    return 0;
+}
+
+int fake_harness_set_up_without_adoption(void **state) {
+    (void)fake_harness_begin(state, false);
+    return 0;
+}
+
+int fake_harness_tear_down(void **state) {
+    fake_harness_done(*state);
+    free(*state);
+    return 0;
+}

@@ -39,6 +39,12 @@ typedef struct fake_harness {
 void fake_harness_init(fake_harness *harness, bool adopts);
 void fake_harness_done(fake_harness *harness);
 
+/* One in *state that has said hello, on a host that adopts or not; and its end. */
+fake_harness *fake_harness_begin(void **state, bool adopts);
+int fake_harness_set_up(void **state);
+int fake_harness_set_up_without_adoption(void **state);
+int fake_harness_tear_down(void **state);
+
 /* Requests, queued for the supervisor. */
 void fake_hello(fake_harness *harness, const char *build);
 void fake_spawn(fake_harness *harness);
