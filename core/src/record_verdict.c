@@ -7,11 +7,14 @@
 
 #include "json_keys.h"
 
-static void process(pp_json *json, const pp_proc_info *info, bool expected) {
+/* `phase` is told of whoever was looked at last, to tell an unreaped one from a running one. */
+static void process(pp_json *json, const pp_proc_info *info, bool expected, bool phase) {
     pp_json_begin_object(json);
     key_text(json, "exe", info->exe);
     key_bool(json, "expected", expected);
     key_i64(json, "pgid", info->pgid);
+    if (phase)
+        key_text(json, "phase", pp_phase_name(info->phase));
     key_i64(json, "pid", info->id.pid);
     key_u64(json, "start", info->id.start);
     key_u64(json, "unique", info->id.unique);
@@ -23,7 +26,7 @@ static void escapees(pp_json *json, const pp_tree *tree) {
 
     pp_json_begin_array(json);
     for (uint64_t i = 0; i < kept; i++)
-        process(json, &tree->escape_records[i].info, tree->escape_records[i].expected);
+        process(json, &tree->escape_records[i].info, tree->escape_records[i].expected, false);
     pp_json_end_array(json);
 }
 
@@ -32,7 +35,7 @@ static void members(pp_json *json, const pp_tree *tree, bool seen) {
     pp_json_begin_array(json);
     for (size_t i = 0; i < tree->count; i++)
         if (tree->members[i].seen == seen)
-            process(json, &tree->members[i].info, tree->members[i].expected);
+            process(json, &tree->members[i].info, tree->members[i].expected, true);
     pp_json_end_array(json);
 }
 

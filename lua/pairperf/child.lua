@@ -196,7 +196,8 @@ end
 local function listed(identities)
   local parts = {}
   for i, one in ipairs(identities or {}) do
-    parts[i] = ("pid %s start %s %s"):format(one.pid, one.start, one.exe or "?")
+    local ended = one.phase == "zombie" and " (ended, not reaped by its parent)" or ""
+    parts[i] = ("pid %s start %s %s%s"):format(one.pid, one.start, one.exe or "?", ended)
   end
   return table.concat(parts, "; ")
 end

@@ -28,16 +28,21 @@ end
 local function listed(list)
   local set = {}
   for _, one in ipairs(list or {}) do
-    set[identity(one)] = true
+    set[identity(one)] = one
   end
   return set
+end
+
+-- Of one that was there at the last look; nil when it was not.
+local function remained(survivor)
+  return survivor and (survivor.phase == "zombie" and "not_reaped" or "still_running")
 end
 
 --- The escapees of a verdict, completed from the events of the run.
 ---@param events table[] events.jsonl
 ---@param verdict table? the verdict event
 ---@return table[] escapees with seen_after_ns (null: not told) and became: "gone", "ended_by_us",
----  "still_running" or "unverified"
+---  "still_running", "not_reaped" (by its parent) or "unverified"
 function M.build(events, verdict)
   local result = json.array {}
   if not verdict then
@@ -57,7 +62,7 @@ function M.build(events, verdict)
       copy[name] = value
     end
     copy.seen_after_ns = seen[id] and spawned and seen[id].t_ns - spawned.t_ns or json.null
-    copy.became = alive[id] and "still_running"
+    copy.became = remained(alive[id])
       or unsure[id] and "unverified"
       or ended[id] and "ended_by_us"
       or verdict.verdict == "unverified" and "unverified"
@@ -70,9 +75,11 @@ end
 local BECAME = {
   gone = "it was gone at the end",
   still_running = "it was not signalled and is still running",
+  not_reaped = "it ended, and its parent has not reaped it",
   unverified = "whether it is gone could not be verified",
 }
 
+local LEFT = { still_running = true, not_reaped = true, unverified = true }
 local DEATHS = { harness_gone = true, latest_end = true }
 
 local function why(verdict, expected)
@@ -137,7 +144,7 @@ function M.sentences(escapees, verdict)
   local list, left = {}, false
   for i, one in ipairs(escapees) do
     list[i] = M.describe(one, verdict)
-    left = left or one.became == "still_running" or one.became == "unverified"
+    left = left or LEFT[one.became]
   end
   if verdict and verdict.escapees_killed and #escapees > 0 then -- a whole cgroup names nobody
     local declared_only = every(escapees, "expected")

@@ -338,6 +338,7 @@ static void a_verdict_lists_survivors_and_unverified_by_pid_and_start(void **sta
     (void)state;
     line l = { 0 };
     pp_tree_member members[] = { member_of(5, true, false), member_of(6, false, false) };
+    members[0].info.phase = PP_PHASE_ZOMBIE;
     pp_tree tree = { .members = members, .count = 2, .escapes = 1, .reaped_cpu_ns = 12 };
     tree.escape_records[0].info.id = (pp_proc_id){ 9, 90, 0 };
     pp_stop stop = { .verdict = PP_VERDICT_LEFT_RUNNING, .forced = true };
@@ -354,10 +355,10 @@ static void a_verdict_lists_survivors_and_unverified_by_pid_and_start(void **sta
                                  .verified_ns = 77 };
     pp__record_verdict(&l.json, &record);
     finish(&l);
-    assert_holds(l.text, "\"survivors\":[{\"exe\":\"\",\"expected\":false,\"pgid\":5,\"pid\":5,"
-                         "\"start\":50,\"unique\":0}]");
-    assert_holds(l.text, "\"unverified\":[{\"exe\":\"\",\"expected\":false,\"pgid\":6,\"pid\":6,"
-                         "\"start\":60,\"unique\":0}]");
+    assert_holds(l.text, "\"survivors\":[{\"exe\":\"\",\"expected\":false,\"pgid\":5,"
+                         "\"phase\":\"zombie\",\"pid\":5,\"start\":50,\"unique\":0}]");
+    assert_holds(l.text, "\"unverified\":[{\"exe\":\"\",\"expected\":false,\"pgid\":6,"
+                         "\"phase\":\"alive\",\"pid\":6,\"start\":60,\"unique\":0}]");
     assert_holds(l.text, "\"escapees\":[{\"exe\":\"\",\"expected\":false,\"pgid\":0,\"pid\":9,"
                          "\"start\":90,\"unique\":0}]");
     assert_holds(l.text, "\"proofs\":{\"group_empty\":true,\"kernel_childless\":\"no\","

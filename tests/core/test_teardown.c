@@ -147,8 +147,9 @@ static void eperm_with_a_live_member_escalates_and_ends_unverified(void **state)
     assert_true(took_ns == 35 * S);
     assert_int_equal(h->verdict, PP_VERDICT_UNVERIFIED);
     assert_int_equal(verdict_says(h, "\"signal_failure\":\"denied\""), 1);
-    assert_int_equal(verdict_says(h, "\"survivors\":[{\"exe\":\"/bin/fake\",\"expected\":false,"
-                                     "\"pgid\":100,\"pid\":101,\"start\":1002,"),
+    assert_int_equal(verdict_says(h,
+                                  "\"survivors\":[{\"exe\":\"/bin/fake\",\"expected\":false,"
+                                  "\"pgid\":100,\"phase\":\"alive\",\"pid\":101,\"start\":1002,"),
                      1);
 }
 
@@ -185,8 +186,9 @@ static void an_immortal_member_ends_the_wait_in_bounded_time_by_name(void **stat
     assert_true(run(h, immortal_child, hook_stop) == 35 * S);
     assert_int_equal(h->verdict, PP_VERDICT_UNVERIFIED);
     assert_true(h->forced);
-    assert_int_equal(verdict_says(h, "\"survivors\":[{\"exe\":\"/bin/fake\",\"expected\":false,"
-                                     "\"pgid\":100,\"pid\":101,\"start\":1002,"),
+    assert_int_equal(verdict_says(h,
+                                  "\"survivors\":[{\"exe\":\"/bin/fake\",\"expected\":false,"
+                                  "\"pgid\":100,\"phase\":\"alive\",\"pid\":101,\"start\":1002,"),
                      1);
     assert_int_equal(verdict_says(h, "\"group_empty\":false"), 1);
     assert_int_equal(fake_deeds(&h->fake, FAKE_REAPED, FAKE_LEADER, 0), 1);
@@ -331,9 +333,11 @@ static void an_escapee_is_awaited_never_signalled_and_then_listed(void **state) 
     assert_int_equal(fake_deeds(&h->fake, FAKE_SIGNALLED, HELPER, 0), 0);
     assert_int_equal(h->verdict, PP_VERDICT_LEFT_RUNNING);
     assert_false(h->forced);
-    assert_int_equal(verdict_says(h, "\"survivors\":[{\"exe\":\"/opt/helper\",\"expected\":false,"
-                                     "\"pgid\":102,\"pid\":102,\"start\":1002,\"unique\":0}]"),
-                     1);
+    assert_int_equal(
+        verdict_says(h,
+                     "\"survivors\":[{\"exe\":\"/opt/helper\",\"expected\":false,"
+                     "\"pgid\":102,\"phase\":\"alive\",\"pid\":102,\"start\":1002,\"unique\":0}]"),
+        1);
     assert_non_null(fake_find(&h->fake, HELPER));
 }
 

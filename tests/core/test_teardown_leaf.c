@@ -119,7 +119,7 @@ static void somebody_found_in_the_leaf_is_listed_as_left_running(void **state) {
     assert_int_equal(h->verdict, PP_VERDICT_LEFT_RUNNING);
     assert_int_equal(fake_deeds(&h->fake, FAKE_SIGNALLED, STRANGER, 0), 0);
     assert_int_equal(verdict_says(h, "\"survivors\":[{\"exe\":\"/bin/fake\",\"expected\":false,"
-                                     "\"pgid\":300,\"pid\":300,"),
+                                     "\"pgid\":300,\"phase\":\"alive\",\"pid\":300,"),
                      1);
 }
 

@@ -66,6 +66,8 @@ static void a_zombie_that_an_escapee_keeps_in_the_group_is_never_called_gone(voi
     const char *survivors = strstr(sv->view.verdict_json, "\"survivors\":[{");
     assert_non_null(survivors);
     assert_non_null(strstr(survivors, wanted));
+    (void)snprintf(wanted, sizeof wanted, "\"phase\":\"zombie\",\"pid\":%d,", zombie);
+    assert_non_null(strstr(survivors, wanted));
     sv_end(sv);
     assert_int_equal(sv_end_leftovers(), 2);
 }

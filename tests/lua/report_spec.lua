@@ -451,9 +451,11 @@ describe("a session's report", function()
       left[name] = value
     end
     left.verdict, left.escapees_total = "left_running", 5
-    left.survivors = json.array { escapee(78, "/opt/lsd") }
+    left.survivors = json.array { escapee(77, "/opt/crashpad", true), escapee(78, "/opt/lsd") }
+    left.survivors[1].phase, left.survivors[2].phase = "zombie", "alive"
     local running = { frames = gone.frames, events = fixture.events { verdict = left } }
     local built, markdown = write(fixture.plan {}, { [0] = gone, [1] = running })
+    assert.equal("not_reaped", built.runs[2].escapees[1].became)
     assert.equal("still_running", built.runs[2].escapees[2].became)
     local function says(text)
       assert.is_truthy(markdown:find(text, 1, true), text)
@@ -476,6 +478,7 @@ describe("a session's report", function()
         .. LEFT
         .. "/opt/lsd (pid 78, start token 9); it was not signalled and is still running"
     )
+    says "declared by --expect-escapee; it ended, and its parent has not reaped it"
     says "slot 1: before a left-over is ended by hand: its start token tells it from a later"
     says "slot 1: 5 processes left the application's group or session in all; 2 are named here"
     says "slot 0: observed escapees gone"

@@ -227,12 +227,16 @@ describe("an application", function()
       host.commands["/app"] = {
         verdict = {
           verdict = "left_running",
-          survivors = { { pid = 42, start = "7", exe = "/d" } },
+          survivors = {
+            { pid = 42, start = "7", exe = "/d", phase = "alive" },
+            { pid = 43, start = "8", exe = "/e", phase = "zombie" },
+          },
         },
       }
       local done = execute()
       assert.matches(
-        "left running: pid 42 start 7 /d %(check pid and start token",
+        "left running: pid 42 start 7 /d; pid 43 start 8 /e %(ended, not reaped by its parent%) "
+          .. "%(check pid and start token",
         done.failure.reason
       )
       assert.is_truthy(done.halt)
