@@ -42,7 +42,10 @@ static size_t survivors_listed(const supervised *sv) {
     return sv_count(list, "\"pid\":") - sv_count(end, "\"pid\":");
 }
 
+/* The limit is for a machine that does nothing else: it counts for as much longer as others slow
+ * us down, before and after the storm. */
 static void all_are_ended(supervised *sv, const char *kind, const char *number, int64_t limit_ns) {
+    double before = sv_slowness();
     sv->spawn.reap_escapees = true;
     sv_app(sv, kind, number);
     sv_await(sv, sv_printed);
@@ -51,7 +54,9 @@ static void all_are_ended(supervised *sv, const char *kind, const char *number, 
     assert_false(sv->view.forced);
     assert_true(sv_verdict_says(sv, "\"escapees_killed\":true"));
     assert_true(sv_verdict_says(sv, "\"survivors\":[]"));
-    assert_true(sweep_ns(sv) < limit_ns);
+    double after = sv_slowness(), slowness = before > after ? before : after;
+    print_message("swept in %lld ms, slowness %.1f\n", sweep_ns(sv) / SV_MS, slowness);
+    assert_true((double)sweep_ns(sv) < (double)limit_ns * slowness);
     sv_end(sv);
     assert_int_equal(sv_end_leftovers(), 0);
 }

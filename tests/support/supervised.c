@@ -32,6 +32,23 @@ int64_t sv_now(void) {
     return now.tv_sec * SV_S + now.tv_nsec;
 }
 
+static int64_t cpu_now(void) {
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return now.tv_sec * SV_S + now.tv_nsec;
+}
+
+double sv_slowness(void) {
+    int64_t began_ns = sv_now(), cpu_ns = cpu_now(), busy_ns;
+
+    do
+        busy_ns = cpu_now() - cpu_ns;
+    while (busy_ns < 100 * SV_MS);
+    double slowness = (double)(sv_now() - began_ns) / (double)busy_ns;
+    return slowness > 1 ? slowness : 1;
+}
+
 static const char *path_of(const supervised *sv, const char *name) {
     static char paths[4][128];
     static unsigned next;

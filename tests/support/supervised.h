@@ -60,6 +60,8 @@ long long sv_number(const char *text, const char *key);
 /* Waits for a child that this program adopted; returns its status. */
 int sv_reap(pid_t pid);
 int64_t sv_now(void);
+/* How many times longer than its CPU time work takes here now: 1 on an idle machine. */
+double sv_slowness(void);
 /* As /proc shows it; NUL: there is no such process. */
 char sv_state(pid_t pid);
 void sv_await_state(pid_t pid, char state);
