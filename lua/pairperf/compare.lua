@@ -3,6 +3,7 @@
 --- reason, and what to make of the runs. Pure: from the values of successful runs alone.
 local interval = require "pairperf.stats.interval"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local order = require "pairperf.stats.order"
 local outliers = require "pairperf.stats.outliers"
 local power = require "pairperf.stats.power"
@@ -12,16 +13,11 @@ local verdict = require "pairperf.stats.verdict"
 
 local M = {}
 
+local or_null = measured.or_null
+
 M.ALPHA = verdict.ALPHA
 
 local SEESAW <const> = -0.5
-
-local function or_null(value)
-  if value == nil then
-    return json.null
-  end
-  return value
-end
 
 local function split(runs)
   local values = { baseline = json.array {}, candidate = json.array {} }

@@ -7,6 +7,7 @@ local exit_status = require "pairperf.exit_status"
 local format = require "pairperf.format"
 local gate = require "pairperf.gate"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local metric_names = require "pairperf.metric_names"
 local noise_floor = require "pairperf.noise_floor"
 local report = require "pairperf.report"
@@ -17,11 +18,9 @@ local terminal = require "pairperf.terminal"
 
 local M = {}
 
-local STDOUT <const> = 1
+local known = measured.known
 
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
+local STDOUT <const> = 1
 
 local function fail(text, ...)
   return errors.fail("invalid", "", text:format(...))

@@ -5,12 +5,11 @@ local escapees = require "pairperf.escapees"
 local json = require "pairperf.json"
 local machine = require "pairperf.machine"
 local manifest_changes = require "pairperf.manifest_changes"
+local measured = require "pairperf.measured"
 
 local M = {}
 
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
+local known = measured.known
 
 local DIAGNOSTIC = {
   warmup = "warm-up under 60 s",

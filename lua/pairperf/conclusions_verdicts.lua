@@ -1,14 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The first lines about verdicts: what can be concluded in each scenario, what cannot, and what
 --- gates and screens decided.
-local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local verdict_text = require "pairperf.verdict_text"
 
 local M = {}
 
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
+local known = measured.known
 
 local OPEN = { inconclusive = true, unclear = true }
 

@@ -3,9 +3,12 @@
 --- component of a run. Names of unknown origin cannot become formulas of a spreadsheet.
 local format = require "pairperf.format"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local metric_catalogue = require "pairperf.metric_catalogue"
 
 local M = {}
+
+local known = measured.known
 
 M.COLUMNS = {
   "scenario",
@@ -23,10 +26,6 @@ M.COLUMNS = {
 }
 
 local UNIT_OF_COMPONENT = { cpu_percent = "%" }
-
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
 
 -- What a spreadsheet takes for the beginning of a formula, in full width, too.
 local FORMULA = { "[=+%-@]", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}" }

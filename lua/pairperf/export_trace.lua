@@ -4,15 +4,14 @@
 --- are the phases, the requests of the hook, and every process that was seen.
 local html_run = require "pairperf.html_run"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 
 local M = {}
 
+local known = measured.known
+
 local PHASES_TID <const>, REQUESTS_TID <const>, FIRST_TID <const> = 1, 2, 10
 local S <const> = 1000000000
-
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
 
 -- Nanoseconds as the format's microseconds.
 local function us(ns)

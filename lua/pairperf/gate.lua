@@ -3,10 +3,13 @@
 --- rows of a report. Screens are gates for short sessions: they fail, or show nothing.
 local decide = require "pairperf.stats.gate"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local metric_names = require "pairperf.metric_names"
 local units = require "pairperf.units"
 
 local M = {}
+
+local or_null = measured.or_null
 
 M.FORM = "[SCENARIO/]METRIC:+5%, :+20MiB or :<=LIMIT"
 
@@ -138,13 +141,6 @@ function M.read_screens(texts, scenarios)
     end
   end
   return screens, reason
-end
-
-local function or_null(value)
-  if value == nil then
-    return json.null
-  end
-  return value
 end
 
 local function find_row(scenario, metric)

@@ -7,8 +7,11 @@ local errors = require "pairperf.error"
 local forms = require "pairperf.forms"
 local json = require "pairperf.json"
 local json_schema = require "pairperf.json_schema"
+local measured = require "pairperf.measured"
 
 local M = {}
+
+local known = measured.known
 
 M.FILE = "noise-floor.json"
 
@@ -17,10 +20,6 @@ local SCHEMA <const> = "pairperf-floor-1"
 -- What must be alike for two sessions to be of one machine.
 local MACHINE = { "hardware_vendor", "hardware_model", "cpu_model", "cpus_online", "os", "kernel" }
 local WINDOW = { "warmup_ns", "duration_ns", "interval_ns" }
-
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
 
 -- ---------------------------------------------------------------- writing
 

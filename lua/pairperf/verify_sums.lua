@@ -3,6 +3,7 @@
 --- and the frames, the hook's counts and its requests, and everything computed from raw evidence.
 local core = require "pairperf.core"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 local plan_order = require "pairperf.plan"
 local records = require "pairperf.records"
 local report = require "pairperf.report"
@@ -10,9 +11,7 @@ local summary = require "pairperf.summary"
 
 local M = {}
 
-local function known(value)
-  return value ~= nil and value ~= json.null
-end
+local known = measured.known
 
 -- ---------------------------------------------------------------- plan
 
