@@ -48,16 +48,20 @@ static int l_digest_bytes(lua_State *L) {
 #define LINES_TYPE "pairperf.digest.lines"
 
 typedef struct line_digests {
-    pp_digest *digest;
+    pp_digest *digest, *whole; /* of one line, of all */
     FILE *file;
-    char *line;
+    char *buffer, *line;
 } line_digests;
+
+enum { READ_SIZE = 1 << 18 };
 
 static int l_lines_close(lua_State *L) {
     line_digests *held = luaL_checkudata(L, 1, LINES_TYPE);
     pp_digest_free(held->digest);
+    pp_digest_free(held->whole);
     if (held->file)
         (void)fclose(held->file);
+    free(held->buffer);
     free(held->line);
     *held = (line_digests){ 0 };
     return 0;
@@ -100,32 +104,54 @@ static int l_digest_lines(lua_State *L) {
     return 1;
 }
 
+static pp_status open_lines(line_digests *held, const char *path, pp_error *reterr) {
+    held->file = fopen(path, "re");
+    if (!held->file)
+        return pp_fail(reterr, PP_E_SYS, errno, "open", "%s", path);
+    held->buffer = malloc(READ_SIZE);
+    if (held->buffer)
+        (void)setvbuf(held->file, held->buffer, _IOFBF, READ_SIZE);
+    pp_status status = pp_digest_new(&held->whole, reterr);
+    return status == PP_OK ? pp_digest_begin(held->whole, reterr) : status;
+}
+
+/* Lines, and what they are together, in one pass: they cannot be of different contents. */
+static pp_status read_lines(lua_State *L, luaL_Buffer *parts, line_digests *held,
+                            uint64_t *ret_size, pp_error *reterr) {
+    size_t capacity = 0;
+    ssize_t size;
+    *ret_size = 0;
+    while ((size = getline(&held->line, &capacity, held->file)) > 0) {
+        pp_status status = add_line(L, parts, held, held->line, (size_t)size, reterr);
+        if (status == PP_OK)
+            status = pp_digest_add(held->whole, held->line, (size_t)size, reterr);
+        if (status != PP_OK)
+            return status;
+        *ret_size += (uint64_t)size;
+    }
+    if (!feof(held->file))
+        return pp_fail(reterr, PP_E_SYS, errno, "read", "%s", lua_tostring(L, 1));
+    return PP_OK;
+}
+
 static int l_digest_file_lines(lua_State *L) {
     const char *path = ppl_check_text(L, 1);
     pp_error err;
     line_digests *held = new_lines(L, &err);
-    if (!held)
+    if (!held || open_lines(held, path, &err) != PP_OK)
         return ppl_push_failure(L, &err);
-    held->file = fopen(path, "re");
-    if (!held->file) {
-        (void)pp_fail(&err, PP_E_SYS, errno, "open", "%s", path);
-        return ppl_push_failure(L, &err);
-    }
 
     luaL_Buffer parts;
+    uint64_t size;
+    char hex[PP_DIGEST_HEX];
     luaL_buffinit(L, &parts);
-    size_t capacity = 0;
-    ssize_t size;
-    while ((size = getline(&held->line, &capacity, held->file)) > 0) {
-        if (add_line(L, &parts, held, held->line, (size_t)size, &err) != PP_OK)
-            return ppl_push_failure(L, &err);
-    }
-    if (ferror(held->file)) {
-        (void)pp_fail(&err, PP_E_SYS, errno, "read", "%s", path);
+    if (read_lines(L, &parts, held, &size, &err) != PP_OK ||
+        pp_digest_end(held->whole, hex, &err) != PP_OK)
         return ppl_push_failure(L, &err);
-    }
     luaL_pushresult(&parts);
-    return 1;
+    lua_pushstring(L, hex);
+    lua_pushinteger(L, (lua_Integer)size);
+    return 3;
 }
 
 int ppl_open_digest(lua_State *L) {

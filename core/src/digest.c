@@ -50,8 +50,14 @@ void pp_digest_free(pp_digest *digest) {
     free(digest);
 }
 
-static pp_status begin(pp_digest *digest, pp_error *reterr) {
+pp_status pp_digest_begin(pp_digest *digest, pp_error *reterr) {
     if (!EVP_DigestInit_ex2(digest->context, digest->algorithm, NULL))
+        return crypto_failed(reterr);
+    return PP_OK;
+}
+
+pp_status pp_digest_add(pp_digest *digest, const void *bytes, size_t size, pp_error *reterr) {
+    if (!EVP_DigestUpdate(digest->context, bytes, size))
         return crypto_failed(reterr);
     return PP_OK;
 }
@@ -76,18 +82,20 @@ static pp_status changed(const char *name, pp_error *reterr) {
     return pp_fail(reterr, PP_E_UNVERIFIED, 0, "sha256", "%.460s: changed while it was read", name);
 }
 
-pp_status pp_digest_bytes(pp_digest *digest, const void *bytes, size_t size,
-                          char ret_hex[PP_DIGEST_HEX], pp_error *reterr) {
+pp_status pp_digest_end(pp_digest *digest, char ret_hex[PP_DIGEST_HEX], pp_error *reterr) {
     unsigned char sha256[PP__SHA256_SIZE];
-    pp_status status = begin(digest, reterr);
-    if (status != PP_OK)
-        return status;
-    if (!EVP_DigestUpdate(digest->context, bytes, size))
-        return crypto_failed(reterr);
-    status = finish(digest, sha256, reterr);
+    pp_status status = finish(digest, sha256, reterr);
     if (status == PP_OK)
         pp__digest_hex(sha256, ret_hex);
     return status;
+}
+
+pp_status pp_digest_bytes(pp_digest *digest, const void *bytes, size_t size,
+                          char ret_hex[PP_DIGEST_HEX], pp_error *reterr) {
+    pp_status status = pp_digest_begin(digest, reterr);
+    if (status == PP_OK)
+        status = pp_digest_add(digest, bytes, size, reterr);
+    return status == PP_OK ? pp_digest_end(digest, ret_hex, reterr) : status;
 }
 
 static void look(pp__digest_watch *watch, size_t got) {
@@ -105,8 +113,9 @@ static pp_status read_through(pp_digest *digest, int fd, uint64_t size, const ch
             return status;
         if (got < wanted)
             return changed(name, reterr);
-        if (!EVP_DigestUpdate(digest->context, digest->buffer, got))
-            return crypto_failed(reterr);
+        status = pp_digest_add(digest, digest->buffer, got, reterr);
+        if (status != PP_OK)
+            return status;
         size -= got;
         if (watch)
             look(watch, got);
@@ -126,7 +135,7 @@ pp_status pp__digest_rest(pp_digest *digest, int fd, uint64_t size, const char *
 pp_status pp__digest_content(pp_digest *digest, int fd, uint64_t size, const char *name,
                              pp__digest_watch *watch, unsigned char ret_sha256[PP__SHA256_SIZE],
                              pp_error *reterr) {
-    pp_status status = begin(digest, reterr);
+    pp_status status = pp_digest_begin(digest, reterr);
     if (status == PP_OK)
         status = pp__digest_rest(digest, fd, size, name, watch, ret_sha256, reterr);
     return status;
@@ -140,9 +149,9 @@ pp_status pp__digest_start(pp_digest *digest, int fd, const char *name, size_t *
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return pp__fs_fail(reterr, errno, "read", name);
-    pp_status status = begin(digest, reterr);
-    if (status == PP_OK && !EVP_DigestUpdate(digest->context, digest->buffer, (size_t)got))
-        status = crypto_failed(reterr);
+    pp_status status = pp_digest_begin(digest, reterr);
+    if (status == PP_OK)
+        status = pp_digest_add(digest, digest->buffer, (size_t)got, reterr);
     if (status == PP_OK && got < BUFFER_SIZE)
         status = finish(digest, ret_sha256, reterr);
     if (status == PP_OK)

@@ -28,11 +28,12 @@ function digest.bytes(bytes) end
 ---@nodiscard
 function digest.lines(bytes, digits) end
 
---- The same for the lines of a file, which is not held in memory.
+--- The same for the lines of a file, which is read once and not held in memory; and its own.
 ---@param path string
 ---@param digits integer
----@return string? hex
----@return pairperf.Error? err codes: nomem, sys
+---@return string? lines
+---@return string|pairperf.Error hex of the whole file; err codes: nomem, sys
+---@return integer size of what was read
 ---@nodiscard
 function digest.file_lines(path, digits) end
 

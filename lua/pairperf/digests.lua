@@ -61,13 +61,15 @@ end
 
 local function read_entry(output, path, size)
   local whole = output .. "/" .. path
-  if size > LINES_MAX_BYTES or path:find "%.jsonl$" then -- too large to be held at once
-    local lines
+  if size > LINES_MAX_BYTES then
     local sha256, err = core.digest.file(whole)
-    if sha256 and size <= LINES_MAX_BYTES then
-      lines, err = core.digest.file_lines(whole, SHORT)
+    return sha256 and { path = path, size = size, sha256 = sha256 }, err
+  elseif path:find "%.jsonl$" then -- too large to be held at once
+    local lines, sha256, read = core.digest.file_lines(whole, SHORT)
+    if not lines then
+      return nil, sha256
     end
-    return not err and { path = path, size = size, sha256 = sha256, lines = lines } or nil, err
+    return { path = path, size = read, sha256 = sha256, lines = lines }
   end
   local text, err = core.fs.read(whole)
   return text and M.entry(path, text), err
@@ -127,13 +129,9 @@ local function log_entry(output, sealed)
   return text and M.entry(M.LOG, text), err
 end
 
---- digests.json as it is to be for the files that are there.
----@param output string
----@param sealed string? the digests.json whose line session.log may end with
----@param log string? what counts of session.log, instead
----@return string? text
----@return pairperf.Error? err
-function M.compute(output, sealed, log)
+-- What each file holds now, read once. `sealed`: the digests.json whose line session.log may end
+-- with; `log`: what counts of session.log, instead.
+local function collect(output, sealed, log)
   local files, others = M.walk(output)
   if not files then
     return nil, others
@@ -159,11 +157,11 @@ function M.compute(output, sealed, log)
   table.sort(others, function(a, b)
     return a.path < b.path
   end)
-  local text, err = json.encode {
-    schema = "pairperf-digests-1",
-    files = entries,
-    others = others,
-  }
+  return { schema = "pairperf-digests-1", files = entries, others = others }
+end
+
+local function encode(value)
+  local text, err = json.encode(value)
   return text and text .. "\n", err
 end
 
@@ -176,7 +174,8 @@ function M.compute_sealed(output)
   if not before then
     return nil
   end
-  local text = M.compute(output, nil, before)
+  local value = collect(output, nil, before)
+  local text = value and encode(value)
   return text and M.seal_line(text) == line and text or nil
 end
 
@@ -268,15 +267,25 @@ function M.log_end(output, entry, text)
   return rest == "" and "open" or rest == M.seal_line(text) and "sealed" or "other"
 end
 
--- What the sealed digests say of raw evidence, and is no longer so.
-local function broken(output, sealed)
+local function by_path(entries)
+  local found = {}
+  for _, entry in ipairs(entries) do
+    found[format.bytes(entry.path)] = entry
+  end
+  return found
+end
+
+-- What the sealed digests say of raw evidence, and is no longer so in `now`.
+local function broken(output, sealed, now)
   local value, err = json.decode(sealed)
   if not value or type(value.files) ~= "table" then
     return M.FILE .. ": " .. (err and err.detail or "no files")
   end
+  local found = by_path(now.files)
   for _, entry in ipairs(value.files) do
     local path = format.bytes(entry.path)
-    local where = not is_derived(path) and M.change(output, entry)
+    local same = found[path] and found[path].sha256 == entry.sha256
+    local where = not is_derived(path) and not same and M.change(output, entry)
     if path == M.LOG and not where and M.log_end(output, entry, sealed) == "other" then
       where = "its end"
     end
@@ -284,6 +293,34 @@ local function broken(output, sealed)
       return ("%s: %s"):format(path, where)
     end
   end
+end
+
+-- Puts the whole log, an earlier seal included, in the place of its entry.
+local function take_whole_log(output, value)
+  for i, entry in ipairs(value.files) do
+    if entry.path == M.LOG then
+      local err
+      value.files[i], err = log_entry(output)
+      return not err, err
+    end
+  end
+  return true
+end
+
+-- The new digests.json of `now`, written.
+local function replace(output, before, now)
+  local ok, text, err = true, nil, nil
+  if before then -- the earlier seal stays in the log, as a line of it
+    ok, err = take_whole_log(output, now)
+  end
+  if ok then
+    text, err = encode(now)
+  end
+  ok = text
+  if text then
+    ok, err = core.fs.write_atomic(output .. "/" .. M.FILE, text)
+  end
+  return ok and text, err
 end
 
 --- Writes digests.json and seals it; nothing when it is as it should be. Raw evidence that is not
@@ -296,25 +333,22 @@ function M.seal(output)
   if not before and err.errno ~= "ENOENT" then
     return nil, err
   end
-  local problem = before and broken(output, before)
+  local now
+  now, err = collect(output, before)
+  if not now then
+    return nil, err
+  end
+  local problem = before and broken(output, before, now)
   if problem then
     return nil, core.error.new { code = "unverified", op = M.FILE, detail = problem }
   end
   local text
-  text, err = M.compute(output, before)
+  text, err = encode(now)
+  if text and text ~= before then
+    text, err = replace(output, before, now)
+  end
   if not text then
     return nil, err
-  elseif text ~= before then
-    if before then
-      text, err = M.compute(output) -- the earlier seal stays in the log, as a line of it
-    end
-    local ok = text
-    if text then
-      ok, err = core.fs.write_atomic(output .. "/" .. M.FILE, text)
-    end
-    if not ok then
-      return nil, err
-    end
   end
   local log = core.fs.read(output .. "/" .. M.LOG) or ""
   local line = M.seal_line(text)

@@ -41,6 +41,18 @@ static void published_values_come_out(void **state) {
     assert_string_equal(hex, OF_ABC);
 }
 
+static void pieces_are_their_whole_and_an_unended_one_is_forgotten(void **state) {
+    (void)state;
+    char hex[PP_DIGEST_HEX];
+    assert_int_equal(pp_digest_begin(digest, NULL), PP_OK);
+    assert_int_equal(pp_digest_add(digest, "x", 1, NULL), PP_OK);
+    assert_int_equal(pp_digest_begin(digest, NULL), PP_OK);
+    assert_int_equal(pp_digest_add(digest, "a", 1, NULL), PP_OK);
+    assert_int_equal(pp_digest_add(digest, "bc", 2, NULL), PP_OK);
+    assert_int_equal(pp_digest_end(digest, hex, NULL), PP_OK);
+    assert_string_equal(hex, OF_ABC);
+}
+
 static void one_context_serves_many_contents(void **state) {
     (void)state;
     char *many = malloc(1000001);
@@ -101,6 +113,7 @@ static void a_size_that_is_not_what_was_read_is_an_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_values_come_out),
+        cmocka_unit_test(pieces_are_their_whole_and_an_unended_one_is_forgotten),
         cmocka_unit_test(one_context_serves_many_contents),
         cmocka_unit_test(a_link_is_followed_to_what_would_run),
         cmocka_unit_test(what_is_no_file_has_no_digest_and_does_not_hang),

@@ -26,6 +26,26 @@ describe("files", function()
     assert.are.equal("invalid", err.code)
   end)
 
+  it("have digests of their lines beside their own, from one reading", function() -- proves: REP-5
+    local text = "abc\n\nlast without an end"
+    scratch.write(dir .. "/lines", text)
+    local lines, whole, size = core.digest.file_lines(dir .. "/lines", 8)
+    local each = {}
+    for i, line in ipairs { "abc\n", "\n", "last without an end" } do
+      each[i] = core.digest.bytes(line):sub(1, 8)
+    end
+    assert.are.equal(table.concat(each), lines)
+    assert.are.equal(core.digest.lines(text, 8), lines)
+    assert.are.equal(core.digest.bytes(text), whole)
+    assert.are.equal(#text, size)
+    local none, err = core.digest.file_lines(dir .. "/no", 8)
+    assert.is_nil(none)
+    assert.are.equal("ENOENT", err.errno)
+    none, err = core.digest.file_lines(dir, 8)
+    assert.is_nil(none)
+    assert.are.equal("EISDIR", err.errno)
+  end)
+
   it("have manifests that decode to what is there", function() -- proves: PROV-2
     scratch.sh(("mkdir -p '%s/bundle/d' && ln -s d '%s/bundle/link'"):format(dir, dir))
     scratch.write(dir .. "/bundle/d/f", "abc")

@@ -25,6 +25,12 @@ void pp_digest_free(pp_digest *digest);
 pp_status pp_digest_bytes(pp_digest *digest, const void *bytes, size_t size,
                           char ret_hex[PP_DIGEST_HEX], pp_error *reterr);
 
+/* A content piece by piece: begin, add as often as needed, end. The next begin forgets what was not
+ * ended. */
+pp_status pp_digest_begin(pp_digest *digest, pp_error *reterr);
+pp_status pp_digest_add(pp_digest *digest, const void *bytes, size_t size, pp_error *reterr);
+pp_status pp_digest_end(pp_digest *digest, char ret_hex[PP_DIGEST_HEX], pp_error *reterr);
+
 /* An open regular file from its present position, which must be the start, to its end.
  *
  * name    for errors
