@@ -14,6 +14,7 @@
 #include "ppl.h"
 #include "resize.h"
 
+enum { READ_SIZE = 1 << 18 };
 enum { SELF = 1, ARGUMENT = 2, FRAMES = ARGUMENT + PPL_SAMPLES_VALUES + 1 };
 
 static void drop_value(ppl_samples *samples) {
@@ -28,6 +29,8 @@ static void drop_file(ppl_samples *samples) {
     if (samples->file)
         (void)fclose(samples->file);
     samples->file = NULL;
+    free(samples->buffer);
+    samples->buffer = NULL;
     free(samples->line);
     samples->line = NULL;
 }
@@ -185,6 +188,9 @@ static pp_status open_file(ppl_samples *samples, const char *path, pp_error *ret
     samples->file = fopen(path, "re");
     if (!samples->file)
         return pp_fail(reterr, PP_E_SYS, errno, "open", "%s", path);
+    samples->buffer = malloc(READ_SIZE);
+    if (samples->buffer)
+        (void)setvbuf(samples->file, samples->buffer, _IOFBF, READ_SIZE);
     return PP_OK;
 }
 

@@ -78,6 +78,7 @@ typedef struct ppl_samples {
     uint32_t passes;
     size_t last_count; /* rows of the frame before: where a row's predecessor is */
     FILE *file;        /* that is being read, */
+    char *buffer;      /* through this, */
     char *line;        /* and a line of it, */
     void *value;       /* or what jansson read in it, a json_t, */
     char *rewritten;   /* and wrote again */

@@ -115,24 +115,41 @@ local function stamp(path)
   return entry and ("%d %d"):format(entry.size, entry.mtime_ns) or ""
 end
 
--- The frames of a run, read again only when its files have changed.
-local function read_frames(run_dir)
-  local first, second = run_dir .. "/samples.jsonl", run_dir .. "/samples.supervisor.jsonl"
-  local stamps = stamp(first) .. "\n" .. stamp(second)
-  if cache[run_dir] and cache[run_dir].stamps == stamps then
-    return cache[run_dir]
-  end
-  local frames, err = samples.read(run_dir)
-  if not frames then
-    return nil, err
-  end
+local function stamps_of(run_dir)
+  return stamp(run_dir .. "/samples.jsonl") .. "\n" .. stamp(run_dir .. "/samples.supervisor.jsonl")
+end
+
+local function keep(run_dir, stamps, frames)
   local state = { seq = -1, total = {}, lives = {}, order = {}, points = {} }
   for _, frame in ipairs(frames) do
     add_frame(state, frames.rows, frame)
   end
   finish(state, frames.rows)
-  frames.rows:close()
   cache[run_dir] = { stamps = stamps, points = state.points, lives = state.order }
+end
+
+--- For whoever is about to read a run's frames: what to call with them, so that the pictures do not
+--- read them a second time.
+---@param run_dir string
+---@return fun(frames: pairperf.Samples)
+function M.keeper(run_dir)
+  local stamps = stamps_of(run_dir)
+  return function(frames)
+    keep(run_dir, stamps, frames)
+  end
+end
+
+-- The frames of a run, read again only when its files have changed.
+local function read_frames(run_dir)
+  local stamps = stamps_of(run_dir)
+  if not cache[run_dir] or cache[run_dir].stamps ~= stamps then
+    local frames, err = samples.read(run_dir)
+    if not frames then
+      return nil, err
+    end
+    keep(run_dir, stamps, frames)
+    frames.rows:close()
+  end
   return cache[run_dir]
 end
 

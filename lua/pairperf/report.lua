@@ -6,6 +6,7 @@ local digests = require "pairperf.digests"
 local evidence = require "pairperf.evidence"
 local forms = require "pairperf.forms"
 local html = require "pairperf.html"
+local html_run = require "pairperf.html_run"
 local noise_floor = require "pairperf.noise_floor"
 local report_build = require "pairperf.report_build"
 local report_md = require "pairperf.report_md"
@@ -139,7 +140,7 @@ local function rebuild_summary(output_dir, plan, slot)
   if not core.fs.lstat(run_dir .. "/events.jsonl") then
     return true
   end
-  local built, err = summary.build(run_dir, plan, slot)
+  local built, err = summary.build(run_dir, plan, slot, html_run.keeper(run_dir))
   if not built then
     return nil, err
   end

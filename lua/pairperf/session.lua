@@ -8,6 +8,7 @@ local errors = require "pairperf.error"
 local evidence = require "pairperf.evidence"
 local exit_status = require "pairperf.exit_status"
 local gate = require "pairperf.gate"
+local html_run = require "pairperf.html_run"
 local manifest_changes = require "pairperf.manifest_changes"
 local options = require "pairperf.options"
 local preflight = require "pairperf.preflight"
@@ -245,7 +246,8 @@ end
 -- ---------------------------------------------------------------- after a run
 
 local function build_summary(session, slot)
-  return summary.build(session.output .. "/" .. slot.directory, session.plan, slot)
+  local run_dir = session.output .. "/" .. slot.directory
+  return summary.build(run_dir, session.plan, slot, html_run.keeper(run_dir))
 end
 
 -- What is known only from the evidence, a void window for example, fails the run too.

@@ -284,9 +284,10 @@ end
 ---@param run_dir string
 ---@param plan table plan.json
 ---@param slot table entry of plan.runs
+---@param look fun(samples: pairperf.Samples)? sees the frames, too
 ---@return table? summary
 ---@return pairperf.Error? err evidence that cannot be read
-function M.build(run_dir, plan, slot)
+function M.build(run_dir, plan, slot, look)
   local read, err = read_all(run_dir)
   if not read then
     return nil, err
@@ -301,6 +302,9 @@ function M.build(run_dir, plan, slot)
   local verdict = first.verdict or first.sweep
   local cpu = result.metrics.cpu_percent
   local intervals = run_intervals.build(read.samples, cpu and cpu.tier)
+  if look then
+    look(read.samples)
+  end
   read.samples.rows:close()
   return {
     schema = "pairperf-summary-1",
