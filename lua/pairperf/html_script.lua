@@ -4,6 +4,7 @@
 return [==[
 (function () {
   "use strict";
+  var AXIS = "seconds from the start of the window";
   var root = document.documentElement;
   function colour(name) {
     return getComputedStyle(root).getPropertyValue("--" + name).trim();
@@ -49,6 +50,7 @@ return [==[
     var plot = add(figure, "div", "", "plot");
     var readout = add(figure, "div", "", "readout");
     readout.setAttribute("aria-hidden", "true");
+    readout.textContent = AXIS;
     plot.setAttribute("role", "img");
     plot.setAttribute("aria-label", figure.querySelector("svg").getAttribute("aria-label"));
     figure.classList.add("live");
@@ -71,7 +73,7 @@ return [==[
             name + ", " + x.toFixed(1) + " s: " + point.yval.toFixed(1) + " " + chart.unit;
       });
     };
-    options.unhighlightCallback = function () { readout.textContent = ""; };
+    options.unhighlightCallback = function () { readout.textContent = AXIS; };
     return new Dygraph(plot, rows(section, chart), options);
   }
   function control(parent, type, text, change) {
