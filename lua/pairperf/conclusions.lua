@@ -255,7 +255,10 @@ local STEADY = {
   { "frequency", "no_turbo" },
   { "power", "online" },
   { "power", "profile" },
+  { "power", "source" },
+  { "power", "modes" },
   { "display", "display" },
+  { "display", "displays" },
 }
 
 local function probe_value(probes, path)

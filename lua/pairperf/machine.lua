@@ -64,7 +64,10 @@ local CONDITIONS = {
   end,
   ["ac-power"] = function(machine)
     local power = machine.now.power
-    if not power or power.type.reason == "denied" then
+    if power and power.source then -- as macOS tells it
+      local source = value_of(power.source)
+      return source and source == "AC Power", ("it draws from %s"):format(source)
+    elseif not power or power.type.reason == "denied" then
       return nil
     end
     for name, status in each(value_of(power.status)) do

@@ -1,55 +1,21 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- os.execute, io.popen and os.exit for scripts: the command runs under a supervisor while this
 --- process goes on serving the others and sees a cancellation.
-local child = require "pairperf.child"
+local captured = require "pairperf.captured"
 local core = require "pairperf.core"
-local waiting = require "pairperf.waiting"
 
 local M = {}
 
 local CAP_BYTES <const> = 16 << 20
 local LONGEST_S <const> = 86400
 
-local count = 0
-
-local function scratch_directory()
-  count = count + 1
-  local parent = os.getenv "TMPDIR" or "/tmp"
-  local dir = ("%s/pairperf-command-%d-%d"):format(parent, core.process.getpid(), count)
-  assert(core.fs.mkdir_exclusive(dir))
-  return dir
-end
-
-local function remove(dir)
-  for _, name in ipairs(core.fs.list(dir) or {}) do
-    os.remove(dir .. "/" .. name)
-  end
-  os.remove(dir)
-end
-
-local function run(command, dir)
-  local started = assert(child.start({ run_dir = dir }, {
-    path = "/bin/sh",
-    argv = { "/bin/sh", "-c", command },
-    env = core.process.environment(),
-    cwd = core.fs.getcwd(),
-    output = "capture",
-    stdout = "stdout",
-    stderr = "stderr",
-    cap_bytes = CAP_BYTES,
-    track = false,
-    lifetime_s = LONGEST_S,
-  }))
-  local _, err = waiting.wait(LONGEST_S, function()
-    return started:ended()
-  end)
-  local _, exit = started:ended()
-  started:stop { first = "group", grace_s = 1 }
-  started:close()
-  if err and err.code ~= "timeout" then
+local function run(command)
+  local argv = { "/bin/sh", "-c", command }
+  local result, err = captured.run(argv, { limit_s = LONGEST_S, cap_bytes = CAP_BYTES })
+  if not result then
     error(err, 0)
   end
-  return exit
+  return result
 end
 
 local function results(exit)
@@ -61,27 +27,15 @@ local function results(exit)
   return exit.code == 0 or nil, "exit", exit.code
 end
 
--- What a command wrote, to where it would have written.
-local function replay(dir)
-  io.stdout:write(core.fs.read(dir .. "/stdout", CAP_BYTES) or "")
-  io.stderr:write(core.fs.read(dir .. "/stderr", CAP_BYTES) or "")
-end
-
 --- As os.execute; output appears when the command has ended.
 function M.execute(command)
   if command == nil then
     return true
   end
-  local dir = scratch_directory()
-  local ok, exit = pcall(run, command, dir)
-  if ok then
-    replay(dir)
-  end
-  remove(dir)
-  if not ok then
-    error(exit, 0)
-  end
-  return results(exit)
+  local result = run(command)
+  io.stdout:write(result.stdout)
+  io.stderr:write(result.stderr)
+  return results(result.exit)
 end
 
 --- As io.popen for reading: the command has ended when this returns.
@@ -89,17 +43,12 @@ function M.popen(command, mode)
   if mode and mode:sub(1, 1) ~= "r" then
     error("io.popen: only reading is supported in scripts", 2)
   end
-  local dir = scratch_directory()
-  local ok, exit = pcall(run, command, dir)
-  local file = ok and assert(io.open(dir .. "/stdout", "r"))
-  if ok then
-    io.stderr:write(core.fs.read(dir .. "/stderr", CAP_BYTES) or "")
-  end
-  remove(dir)
-  if not ok then
-    error(exit, 0)
-  end
-  return M.stream(file, exit)
+  local result = run(command)
+  io.stderr:write(result.stderr)
+  local file = assert(io.tmpfile())
+  assert(file:write(result.stdout))
+  file:seek "set"
+  return M.stream(file, result.exit)
 end
 
 local Stream = {}

@@ -127,6 +127,21 @@ point "io.popen reads" said "^one	two	nil$"
 point "  gives the status" said "^nil	exit	4$"
 point "  and the lines" said "^three$"
 
+write probing <<'LUA'
+local captured = require "pairperf.captured"
+local limits = { limit_s = 0.3, cap_bytes = 64 }
+local result, err = captured.run({ "/bin/sh", "-c", "sleep 300 & sleep 300" }, limits)
+print(result, err.code)
+print(captured.run({ "/no/such/command" }, limits))
+limits.limit_s = 20
+print(captured.run({ "/bin/sh", "-c", "echo answer; exit 3" }, limits).stdout)
+LUA
+run_script probing
+point "a probe's command is given up in time" said "^nil	timeout$"
+point "  nothing of it is left" nothing_left
+point "  one that cannot be started says why" said "^nil	execve: /no/such/command"
+point "  and what one prints is read" said "^answer$"
+
 # ---- Lua hooks
 write hook <<'LUA'
 return function(...)
