@@ -79,17 +79,18 @@ end
 
 -- ---------------------------------------------------------------- components
 
--- Values of one field of one component over successful runs; a component that is absent is 0.
+-- Values of one field of one component over successful runs. A component that is absent from a run
+-- is 0 there, if the run has a figure of that name at all.
 local function component_values(rows, summaries, name, field)
   local values = {}
   for _, row in ipairs(rows) do
     local summary = summaries[row.slot]
     if row.status == "success" and summary then
-      local component = summary.components[name]
+      local component, total = summary.components[name], summary.metrics[field]
       local value = component and component[field]
-      if value == nil then
+      if value == nil and total and known(total.value) then
         values[#values + 1] = 0
-      elseif known(value) then
+      elseif value ~= nil and known(value) then
         values[#values + 1] = value
       end
     end

@@ -259,6 +259,18 @@ local function void(metrics, window)
   end
 end
 
+-- What a component was seen using is worth as much as the total of all that was seen.
+local function distrust(components, metrics)
+  for _, component in pairs(components) do
+    for field in pairs(component) do
+      local total = metrics[field == "cpu_percent" and "cpu_percent_observed" or field]
+      if not known(total.value) then
+        component[field] = json.null
+      end
+    end
+  end
+end
+
 local function distinct(window)
   local seen, count = {}, 0
   for _, entry in ipairs(window) do
@@ -321,6 +333,7 @@ function M.build(samples, planned, excluded)
   if not validity.valid then
     void(metrics, validity)
   end
+  distrust(components, metrics)
   return {
     window = validity,
     metrics = metrics,

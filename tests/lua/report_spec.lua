@@ -300,6 +300,24 @@ describe("a session's report", function()
     assert.same({ "denied" }, { table.unpack(row(built, "cpu_percent_conservation").reasons) })
   end)
 
+  -- proves: MET-6
+  it("has no 0 for a component where the run has no figure of that name", function()
+    local runs = five(20, 30)
+    for _, run in pairs(runs) do
+      for _, frame in ipairs(run.frames) do
+        frame.memory_pass = false
+      end
+    end
+    runs[0].frames[3].exits = json.array {
+      fixture.exit { pid = 7, exe = "[short]", start = 115, start_ns = 115 * S, cpu_ns = 2 * S },
+    }
+    local built = write(fixture.plan { repetitions = 5 }, runs)
+    assert.same(
+      { cpu_percent = 0, rss_max_bytes = 0, pss_max_bytes = json.null },
+      built.scenarios[1].components[1].candidate
+    )
+  end)
+
   -- proves: MET-7
   it("states the error of an estimate, and 0 for a component that was absent", function()
     local runs = five(20, 30)

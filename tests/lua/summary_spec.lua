@@ -200,6 +200,9 @@ describe("a run's summary", function()
         assert.equal(json.null, metric.value, name)
       end
     end
+    for field, figure in pairs(result.components.app) do
+      assert.equal(json.null, figure, field)
+    end
     assert.equal("window void: gap_exceeded", result.metrics.cpu_percent.reason)
     assert.near(100 * 4 / 915, result.metrics.cpu_percent_observed.partial, 1e-9)
   end)
@@ -398,6 +401,7 @@ describe("a run's summary", function()
     local result = build { frames = list }
     assert.equal(json.null, value(result, "cpu_percent_observed"))
     assert.same({ "late_discovery" }, result.metrics.cpu_percent_observed.flags)
+    assert.equal(json.null, result.components.app.cpu_percent) -- a part of a partial sum
     assert.near(25, value(result, "cpu_percent"), 1e-9)
   end)
 
