@@ -150,6 +150,23 @@ local function check_names(inputs, values)
   return true
 end
 
+-- What is said of a comparison has no place where there is none.
+local function check_modes(directories, inputs, values)
+  for i, input in ipairs(inputs) do
+    for _, option in ipairs { "fail-on", "screen", "primary", "noise-floor" } do
+      local value = values[option]
+      if input.plan.mode == "single" and value and #value > 0 then
+        return fail(
+          "option '--%s' has no place beside a session of one variant (%s): nothing is compared",
+          option,
+          directories[i]
+        )
+      end
+    end
+  end
+  return true
+end
+
 -- A floor must have been measured where every session was.
 local function read_floor(directories, inputs, path)
   local floor, err = noise_floor.read(path)
@@ -244,6 +261,9 @@ function M.run(directories, values)
   local inputs, err = M.load_all(directories)
   local ok, floor = inputs, nil
   if inputs then
+    ok, err = check_modes(directories, inputs, values)
+  end
+  if ok and inputs then
     ok, err = check_names(inputs, values)
   end
   if ok and inputs and values["noise-floor"] then

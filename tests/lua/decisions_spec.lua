@@ -265,6 +265,24 @@ describe("a noise floor", function()
   end)
 end)
 
+describe("a comparison of one variant", function()
+  -- proves: CLI-7
+  it("is refused what only a comparison can answer", function()
+    local dir = session({ 20 }, {}, { mode = "single" })
+    assert.equal(0, (run("compare", dir)))
+    for option, value in pairs {
+      ["fail-on"] = "rss_max_bytes:<=1MiB",
+      screen = "rss_max_bytes:+1MiB",
+      primary = "rss_max_bytes",
+      ["noise-floor"] = "/nonexistent",
+    } do
+      local status, text = run("compare", session(LOW, SAME), dir, "--" .. option, value)
+      assert.equal(2, status)
+      says(text, ("option '--%s' has no place beside a session of one variant"):format(option))
+    end
+  end)
+end)
+
 describe("gates of several hosts", function()
   -- proves: REP-5 CLI-7
   it("follow the worst unless any host is enough", function()
