@@ -166,6 +166,10 @@ void pp__tree_place(pp_tree *tree, pp_tree_member *member) {
     bool outside = (info->pgid != 0 && info->pgid != tree->leader.pid) || other_session;
 
     member->expected = is_expected(tree, info->exe);
+    if (member->escape > 0) { /* it has become another program since it left */
+        tree->escape_records[member->escape - 1].info = *info;
+        tree->escape_records[member->escape - 1].expected = member->expected;
+    }
     tree->lower_bound = tree->lower_bound || info->sigchld_ignored;
     if (!outside || member->escaped || pp_proc_id_equal(info->id, tree->leader))
         return;

@@ -2,6 +2,7 @@
 --- One started command under its own supervisor: application, hook, check or probe. Its end is
 --- always verified, and the words for a verdict are the same everywhere.
 local core = require "pairperf.core"
+local known = require("pairperf.measured").known
 local waiting = require "pairperf.waiting"
 
 local M = {}
@@ -78,7 +79,8 @@ function M.start(place, spawn)
   spawn.latest_end_s, spawn.lifetime_s = began_ns / 1e9 + spawn.lifetime_s, nil
   local id, failure = supervisor:spawn(spawn)
   local assignment = home_of(spawn.env)
-  if not id and supervisor:state().phase == "lost" then
+  local silent = not id and failure.code == "timeout" -- it may have started the command
+  if silent or not id and supervisor:state().phase == "lost" then
     local swept = sweep(supervisor, assignment)
     return nil, failure, { verdict = "unverified", cause = LOST, sweep = swept }
   elseif not id then
@@ -204,15 +206,41 @@ end
 
 local ADVICE = " (check pid and start token before ending anything by hand)"
 
+-- Everybody who is not proven gone.
+local function left(verdict)
+  local there, unsure = listed(verdict.survivors), listed(verdict.unverified)
+  local parts = { there ~= "" and there or nil }
+  parts[#parts + 1] = unsure ~= "" and "could not be looked at: " .. unsure or nil
+  return table.concat(parts, "; ")
+end
+
+local CAUSES = {
+  requested = "no proof that everything is gone",
+  harness_gone = "the harness had died",
+  latest_end = "the harness had not answered in time",
+  wait_failed = "the supervisor could not wait any more",
+}
+
+--- Why a supervisor ended its command by itself, as words; nil when it was asked to, or is not yet
+--- at the end.
+---@param verdict table?
+---@return string?
+function M.own_cause(verdict)
+  local cause = verdict and verdict.cause
+  return known(cause) and cause ~= "requested" and (CAUSES[cause] or cause) or nil
+end
+
 --- What a verdict means for the run: nil when the end is proven and was not forced.
 ---@return string? problem
 ---@return boolean? halt whether nothing further may be launched
 function M.problem(verdict)
   if verdict.verdict == "left_running" then
-    return "left running: " .. listed(verdict.survivors) .. ADVICE, true
+    return "left running: " .. left(verdict) .. ADVICE, true
   elseif verdict.verdict == "unverified" then
-    local who = listed(verdict.unverified)
-    local cause = verdict.cause or "no proof that everything is gone"
+    local who = left(verdict)
+    local cause = CAUSES[verdict.cause]
+      or known(verdict.cause) and verdict.cause
+      or CAUSES.requested
     if verdict.cgroup_empty == false then
       cause = cause .. "; somebody lives in its cgroup"
     end

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- Who left the application's group or session: when that was first seen, and what became of them.
+local child = require "pairperf.child"
 local format = require "pairperf.format"
 local json = require "pairperf.json"
 
@@ -20,9 +21,32 @@ local function first_by_identity(events, wanted)
   return first
 end
 
+local function failed(event)
+  return event.error ~= nil and event.error ~= json.null
+end
+
+local function to_one(event)
+  return event.kind == "signal" and event.target == "escapee"
+end
+
 local function was_ended(event)
-  local failed = event.error ~= nil and event.error ~= json.null
-  return event.kind == "signal" and event.target == "escapee" and not failed
+  return to_one(event) and not failed(event)
+end
+
+local function was_refused(event)
+  return to_one(event) and failed(event)
+end
+
+local ALL = { cgroup = true, children = true }
+
+-- Whether all that was left was sent SIGKILL at once, whoever it was.
+local function all_signalled(events)
+  for _, event in ipairs(events) do
+    if event.kind == "signal" and ALL[event.target] and not failed(event) then
+      return true
+    end
+  end
+  return false
 end
 
 local function listed(list)
@@ -41,7 +65,8 @@ end
 --- The escapees of a verdict, completed from the events of the run.
 ---@param events table[] events.jsonl
 ---@param verdict table? the verdict event
----@return table[] escapees with seen_after_ns (null: not told) and became: "gone", "ended_by_us",
+---@return table[] escapees with seen_after_ns (null: not told), signalled (SIGKILL "by_itself",
+---  "if_left" with all that was, "refused"; null: no) and became: "gone", "ended_by_us",
 ---  "still_running", "not_reaped" (by its parent) or "unverified"
 function M.build(events, verdict)
   local result = json.array {}
@@ -53,7 +78,9 @@ function M.build(events, verdict)
     spawned = spawned or (event.kind == "spawned" and event) or nil
     return event.kind == "escaped"
   end)
-  local ended = first_by_identity(events, was_ended)
+  local ended, refused =
+    first_by_identity(events, was_ended), first_by_identity(events, was_refused)
+  local all = all_signalled(events)
   local alive, unsure = listed(verdict.survivors), listed(verdict.unverified)
   for i, one in ipairs(verdict.escapees or {}) do
     local id = identity(one)
@@ -62,6 +89,10 @@ function M.build(events, verdict)
       copy[name] = value
     end
     copy.seen_after_ns = seen[id] and spawned and seen[id].t_ns - spawned.t_ns or json.null
+    copy.signalled = ended[id] and "by_itself"
+      or all and "if_left"
+      or refused[id] and "refused"
+      or json.null
     copy.became = remained(alive[id])
       or unsure[id] and "unverified"
       or ended[id] and "ended_by_us"
@@ -80,23 +111,28 @@ local BECAME = {
 }
 
 local LEFT = { still_running = true, not_reaped = true, unverified = true }
-local DEATHS = { harness_gone = true, latest_end = true }
 
 local function why(verdict, expected)
-  if DEATHS[verdict.cause] then
-    return "because the harness had died or did not answer"
-  end
-  return expected and "as a declared helper" or "as --reap-escapees asks"
+  local own = child.own_cause(verdict)
+  return own and "because " .. own
+    or expected and "as a declared helper"
+    or "as --reap-escapees asks"
 end
+
+local IN_VAIN = {
+  by_itself = "it was sent SIGKILL and is still running",
+  if_left = "it was sent SIGKILL and is still running",
+  refused = "a SIGKILL to it was refused, and it is still running",
+}
 
 -- Signalled in vain is not left alone.
 local function ending(one, verdict)
-  if one.became == "still_running" and verdict and verdict.escapees_killed then
-    return "it was sent SIGKILL and is still running"
+  if one.became == "still_running" and IN_VAIN[one.signalled] then
+    return IN_VAIN[one.signalled]
   elseif one.became ~= "ended_by_us" then
     return BECAME[one.became] or BECAME.unverified
   end
-  return "it was ended by us " .. why(verdict or {}, one.expected)
+  return "it was ended by us " .. why(verdict, one.expected)
 end
 
 local function seen(one)
@@ -127,36 +163,28 @@ function M.describe(one, verdict)
   )
 end
 
-local function every(list, field)
-  for _, one in ipairs(list) do
-    if not one[field] then
-      return false
-    end
-  end
-  return true
-end
+local UNPROVEN = { left_running = true, unverified = true }
 
 --- What a person is told about the escapees of a run.
 ---@param escapees table[] as M.build makes them
 ---@param verdict table? the run's
 ---@return string[]
 function M.sentences(escapees, verdict)
-  local list, left = {}, false
+  local list, left, all = {}, verdict and UNPROVEN[verdict.verdict] or false, false
   for i, one in ipairs(escapees) do
     list[i] = M.describe(one, verdict)
     left = left or LEFT[one.became]
+    all = all or one.signalled == "if_left"
   end
-  if verdict and verdict.escapees_killed and #escapees > 0 then -- a whole cgroup names nobody
-    local declared_only = every(escapees, "expected")
-    list[#list + 1] = "whoever of them was left then was sent SIGKILL "
-      .. why(verdict, declared_only)
+  if all then -- a whole cgroup names nobody
+    list[#list + 1] = "whoever of them was left then was sent SIGKILL " .. why(verdict, false)
   end
   local total = verdict and verdict.escapees_total or 0
   if total > #escapees then
     local text = "%d processes left the application's group or session in all; %d are named here"
     list[#list + 1] = text:format(total, #escapees)
   end
-  if left then
+  if left and #escapees > 0 then
     list[#list + 1] = "before a left-over is ended by hand: its start token tells it from a later "
       .. "process with the same pid (Linux: field 22 of /proc/PID/stat)"
   elseif #escapees > 0 then

@@ -101,6 +101,10 @@ local function first_problem(self, state, verdict)
     local grace = units.format_seconds(self.plan.grace_s)
     problem = ("did not end within %s of SIGTERM and was ended by SIGKILL%s"):format(grace, TRAP)
   end
+  local own = not halt and child.own_cause(verdict)
+  if own then
+    problem = "was ended by its supervisor because " .. own
+  end
   local exit = state.exit or verdict.leader_exit
   problem = problem or exit and exit_problem(exit, not self.ended_early_s) or escapee_problem(state)
   local unwritten = not problem and self.child:unwritten()

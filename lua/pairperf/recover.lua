@@ -47,6 +47,22 @@ local function last_of(events, kind)
   end
 end
 
+-- What the supervisors of hook, check and readiness probes saw at the end and is no clean one; an
+-- empty text when all of it is.
+local function other_endings(run_dir)
+  local parts = {}
+  for _, name in ipairs { "ready", "hook", "check" } do
+    local events, err = events_of(run_dir .. "/" .. name)
+    if not events then
+      return nil, err
+    end
+    local verdict = last_of(events, "verdict")
+    local problem = verdict and child.problem(verdict)
+    parts[#parts + 1] = problem and ("; the %s: %s"):format(name, problem) or nil
+  end
+  return table.concat(parts)
+end
+
 -- How the application ended, as far as somebody saw it.
 local function ending(events)
   local verdict = last_of(events, "verdict")
@@ -68,11 +84,14 @@ end
 local function note(run_dir)
   local path = run_dir .. "/events.recover.jsonl"
   local before, err = records.read_if_any(path)
-  local events, frames
+  local events, others, frames
   if before then
     events, err = events_of(run_dir)
   end
   if events then
+    others, err = other_endings(run_dir)
+  end
+  if others then
     frames, err = saved_frames(run_dir)
   end
   if not frames then
@@ -80,9 +99,10 @@ local function note(run_dir)
   elseif #before > 0 then
     return true
   end
-  local text = "the harness died during this run; %s; frames that the supervisor saved: %d"
+  local text = "the harness died during this run; %s%s; frames that the supervisor saved: %d"
+  local reason = text:format(ending(events), others, frames)
   local events_file = evidence.events(path)
-  events_file:add("run_failed", { step = M.STEP, reason = text:format(ending(events), frames) })
+  events_file:add("run_failed", { step = M.STEP, reason = reason })
   return not events_file.error or nil, events_file.error
 end
 

@@ -259,6 +259,10 @@ local HANDED_OVER = "; one that ends so early and with success has usually hande
 -- The application's early end as words.
 local function early_end(run, ending, exit)
   local age_s = run.app:age_s()
+  local ended_by = child.own_cause(run.app:state().verdict)
+  if ended_by then -- the harness was stopped, or could not be heard
+    return ("after %.1f s: %s; its supervisor ended it because %s"):format(age_s, ending, ended_by)
+  end
   local handed_over = exit and exit.code == 0 and age_s < AT_ONCE_S
   return ("after %.1f s: %s%s"):format(age_s, ending, handed_over and HANDED_OVER or "")
 end
@@ -270,7 +274,8 @@ function Run:trouble()
   end
   local ending, exit = self.app:ended()
   if ending then
-    local reason = "the application ended by itself " .. early_end(self, ending, exit)
+    local itself = not child.own_cause(self.app:state().verdict) and "by itself " or ""
+    local reason = ("the application ended %s%s"):format(itself, early_end(self, ending, exit))
     return { reason = reason, app_ended = true }
   end
   local problem = self.hook and self.hook:look()

@@ -140,6 +140,21 @@ describe("recover", function()
     assert.matches("cleanup unverified: no verdict was saved", summary(2).failure.reason)
   end)
 
+  -- proves: CAN-5
+  it("tells what the supervisor of a hook saw at its end", function()
+    local left = { verdict = "left_running", survivors = { { pid = 9, start = 8, exe = "/h" } } }
+    for name, value in pairs(VERDICT) do
+      left[name] = left[name] or value
+    end
+    local saved = fixture.lines { fixture.event("verdict", 123, left) }
+    interrupted(cut_short())
+    local hook = ("%s/%s/hook"):format(dir, plan.runs[2].directory)
+    assert(core.fs.mkdirs(hook))
+    fixture.write(hook .. "/events.supervisor.jsonl", saved)
+    assert(recover.run { dir })
+    assert.matches("; the hook: left running: pid 9 start 8 /h", summary(2).failure.reason)
+  end)
+
   it("says when nothing had been started", function()
     interrupted(cut_short())
     assert(recover.run { dir })

@@ -504,6 +504,64 @@ describe("a session's report", function()
     assert.is_nil(markdown:find("contained", 1, true))
   end)
 
+  -- proves: CAN-3, GRP-12
+  it("calls nobody signalled who was not, and names what ended the others", function()
+    local function escapee(pid, expected)
+      return { pid = pid, start = 9, unique = 0, pgid = pid, exe = "/x", expected = expected }
+    end
+    local function told(verdict, ...)
+      local signals = {}
+      for i, one in ipairs { ... } do
+        one.seq, one.source, one.start = 10 + i, "supervisor", 9
+        signals[i] = fixture.event("signal", (120 + i) * S, one)
+      end
+      for name, value in pairs(fixture.VERDICT) do
+        verdict[name] = verdict[name] == nil and value or verdict[name]
+      end
+      verdict.escapees = json.array { escapee(77, true), escapee(78, false) }
+      verdict.escapees_total = 2
+      signals.verdict = verdict
+      local run = { frames = fixture.steady(20), events = fixture.events(signals) }
+      local _, markdown = write(fixture.plan {}, { [0] = run, run })
+      return markdown
+    end
+    local LEFT = {
+      verdict = "left_running",
+      escapees_killed = true,
+      survivors = json.array { escapee(78, false) },
+    }
+    local text = told(LEFT, { target = "escapee", pid = 77, signal = "SIGKILL" })
+    assert.matches("pid 77[^;]*; it was ended by us as a declared helper", text)
+    assert.matches("pid 78[^;]*; it was not signalled and is still running", text)
+    assert.is_nil(text:find "whoever of them")
+    assert.is_nil(text:find "observed escapees gone")
+
+    local refused = { status = "denied", op = "kill", detail = "", errno = "EPERM" }
+    text = told(
+      { verdict = "left_running", survivors = LEFT.survivors },
+      { target = "escapee", pid = 78, signal = "SIGKILL", error = refused }
+    )
+    assert.matches("pid 78[^;]*; a SIGKILL to it was refused, and it is still running", text)
+
+    text = told({ verdict = "echild", cause = "wait_failed" }, { target = "cgroup" })
+    assert.matches("left then was sent SIGKILL because the supervisor could not wait", text)
+    assert.is_nil(text:find "reap%-escapees asks")
+  end)
+
+  -- proves: TRK-4, GRP-12
+  it("does not call escapees gone while others, not named, are left", function()
+    local verdict = { survivors = json.array { { pid = 5, start = 1, exe = "/y" } } }
+    for name, value in pairs(fixture.VERDICT) do
+      verdict[name] = verdict[name] or value
+    end
+    verdict.verdict, verdict.escapees_total = "left_running", 65
+    verdict.escapees = json.array { { pid = 77, start = 9, exe = "/x", expected = false } }
+    local run = { frames = fixture.steady(20), events = fixture.events { verdict = verdict } }
+    local _, markdown = write(fixture.plan {}, { [0] = run, run })
+    assert.matches("pid 77[^;]*; it was gone at the end", markdown)
+    assert.is_nil(markdown:find "observed escapees gone")
+  end)
+
   -- proves: RUN-1 PROV-1
   it("remarks on a missing readiness condition and on a machine that changed", function()
     local function probes(governor)

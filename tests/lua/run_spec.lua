@@ -243,6 +243,45 @@ describe("an application", function()
     end
   )
 
+  -- proves: CAN-3, GRP-9 (B16)
+  it("that leaves somebody unverified is told with everybody, and without 'requested'", function()
+    local verdict = {
+      verdict = "unverified",
+      cause = "requested",
+      survivors = { { pid = 42, start = "7", exe = "/d", phase = "alive" } },
+      unverified = { { pid = 43, start = "8", exe = "/e", phase = "alive" } },
+    }
+    host.commands["/app"] = { verdict = verdict }
+    local reason = execute().failure.reason
+    assert.matches("cleanup unverified: no proof that everything is gone; ", reason)
+    assert.matches("pid 42 start 7 /d; could not be looked at: pid 43 start 8 /e %(check", reason)
+    verdict.verdict = "left_running"
+    host.files = {}
+    reason = execute().failure.reason
+    assert.matches("left running: pid 42 start 7 /d; could not be looked at: pid 43", reason)
+  end)
+
+  -- proves: CAN-5
+  it("that its supervisor ended is not called ended by itself", function()
+    host.commands["/app"] =
+      { exit_after_s = 2, exit = { signal = "SIGTERM" }, ended_because = "latest_end" }
+    local reason = execute().failure.reason
+    assert.matches("the application ended after 2", reason)
+    assert.matches("its supervisor ended it because the harness had not answered in time", reason)
+    assert.is_nil(reason:find "by itself")
+  end)
+
+  -- proves: CAN-5, GRP-9
+  it("whose supervisor is silent at its start may run: it is swept, and nothing follows", function()
+    host.commands["/app"] = { silent = true }
+    local done = execute()
+    assert.equal("launch", done.failure.step)
+    assert.matches("cleanup unverified", done.failure.reason)
+    assert.is_truthy(done.halt)
+    assert.is_true(host.supervisors[1].closed)
+    assert.is_truthy(event "sweep")
+  end)
+
   it("whose cleanup is unverified stops everything further", function()
     host.commands["/app"] = { lost = true }
     local done = execute()

@@ -137,6 +137,9 @@ function Supervisor:spawn(spec)
   if not self.command then
     return failure("sys", "execve", spec.path, "ENOENT")
   end
+  if self.command.silent then
+    return failure("timeout", "spawn", spec.path)
+  end
   self.spec, self.began_ns, self.phase = spec, self.host.now_ns, "running"
   self.pid = 100 + #self.host.spawned
   table.insert(self.host.spawned, self)
@@ -154,6 +157,9 @@ local function advance(self)
   local command = self.command
   if self.phase == "running" and command.exit_after_s and self:age_s() >= command.exit_after_s then
     self.phase, self.exit = "exited", command.exit or { code = 0 }
+    if command.ended_because then -- by its supervisor
+      self.phase, self.verdict = "done", { verdict = "echild", cause = command.ended_because }
+    end
   end
   if self.window and not self.window.done and self.host.now_ns >= self.window_end_ns then
     self.window.done = true
