@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text is a valid prefix of one JSON document until the first error, and then stays as it is:
- * every public call asks `ready` first. Each open object remembers its last key in `keys`, a stack
- * of bytes, so that order is checked and not assumed. */
+ * every public call asks `ready` first. Each open object remembers its last key, as a name or in
+ * `keys`, a stack of bytes, so that order is checked and not assumed. */
 #include "pairperf/json_write.h"
 
 #include <math.h>
@@ -31,13 +31,11 @@ static bool grow(pp_json *json, pp_json_bytes *bytes, size_t size) {
     return true;
 }
 
-static bool append(pp_json *json, pp_json_bytes *bytes, const char *data, size_t size) {
+/* Room for so many bytes more, which the caller fills and counts; NULL: there is none. */
+static inline char *room(pp_json *json, pp_json_bytes *bytes, size_t size) {
     if ((!bytes->data || size > bytes->capacity - bytes->size) && !grow(json, bytes, size))
-        return false; /* nothing has a place, too */
-    if (size)
-        memcpy(bytes->data + bytes->size, data, size);
-    bytes->size += size;
-    return true;
+        return NULL; /* nothing has a place, too */
+    return bytes->data + bytes->size;
 }
 
 void pp_json_into(pp_json *json, char *memory, size_t size) {
@@ -45,8 +43,13 @@ void pp_json_into(pp_json *json, char *memory, size_t size) {
     json->text = (pp_json_bytes){ .data = memory, .capacity = size };
 }
 
-static bool put(pp_json *json, const char *data, size_t size) {
-    return append(json, &json->text, data, size);
+static inline bool put(pp_json *json, const char *data, size_t size) {
+    char *at = room(json, &json->text, size);
+    if (!at)
+        return false;
+    memcpy(at, data, size);
+    json->text.size += size;
+    return true;
 }
 
 static bool put_text(pp_json *json, const char *text) {
@@ -132,60 +135,102 @@ static bool eight_plain(const char *text) {
     return ((word | (word - ones * 0x20) | (quote - ones) | (backslash - ones)) & high) == 0;
 }
 
-static bool put_quoted(pp_json *json, const char *text, size_t size) {
-    put(json, "\"", 1);
-    size_t plain = 0; /* start of the bytes not written yet */
-    for (size_t i = 0; i < size; i++) {
-        if (size - i >= sizeof(uint64_t) && eight_plain(text + i)) {
-            i += sizeof(uint64_t) - 1;
-            continue;
-        }
+static bool is_plain(unsigned char byte) {
+    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+/* How many of the first bytes are ASCII that needs no escape. */
+static size_t plain_size(const char *text, size_t size) {
+    size_t at = 0;
+    while (size - at >= sizeof(uint64_t) && eight_plain(text + at))
+        at += sizeof(uint64_t);
+    while (at < size && is_plain((unsigned char)text[at]))
+        at++;
+    return at;
+}
+
+/* The first `plain` bytes are. */
+static void put_quoted(pp_json *json, const char *text, size_t size, size_t plain) {
+    char *at = room(json, &json->text, size + 2);
+    if (!at)
+        return;
+    *at++ = '"';
+    memcpy(at, text, plain);
+    json->text.size += 1 + plain;
+    size_t from = plain; /* start of the bytes not written yet */
+    for (size_t i = plain; i < size; i++) {
         unsigned char byte = (unsigned char)text[i];
         if (byte >= 0x20 && byte != '"' && byte != '\\')
             continue;
-        put(json, text + plain, i - plain);
+        put(json, text + from, i - from);
         put_escaped(json, byte);
-        plain = i + 1;
+        from = i + 1;
     }
-    put(json, text + plain, size - plain);
-    return put(json, "\"", 1);
+    put(json, text + from, size - from);
+    put(json, "\"", 1);
 }
 
-static int compare_bytes(const char *a, size_t a_size, const char *b, size_t b_size) {
-    size_t common = a_size < b_size ? a_size : b_size;
-    int order = common ? memcmp(a, b, common) : 0;
-    return order ? order : (a_size > b_size) - (a_size < b_size);
+static bool follows(const char *key, size_t size, const char *last, size_t last_size) {
+    size_t common = size < last_size ? size : last_size;
+    for (size_t i = 0; i < common; i++) /* most differ early */
+        if (key[i] != last[i])
+            return (unsigned char)key[i] > (unsigned char)last[i];
+    return size > last_size;
+}
+
+/* Is a key allowed here, and this one? */
+static inline bool may_begin(pp_json *json, const char *key, size_t size) {
+    if (!ready(json))
+        return false;
+    const pp_json_level *level = &json->levels[json->depth];
+    if (level->kind != '{' || level->has_key)
+        return refuse(json, PP_E_INVALID, "a key that does not belong here");
+    if (!level->has_value)
+        return true;
+    const char *last = level->name ? level->name : json->keys.data + level->key_at;
+    if (follows(key, size, last, level->key_size))
+        return true;
+    pp_fail(&json->error, PP_E_INVALID, 0, "json", "key \"%.*s\" after \"%.*s\"", (int)size, key,
+            (int)level->key_size, last);
+    return false;
 }
 
 void pp_json_key_bytes(pp_json *json, const char *key, size_t size) {
-    if (!ready(json))
-        return;
-    pp_json_level *level = &json->levels[json->depth];
-    if (level->kind != '{' || level->has_key) {
-        refuse(json, PP_E_INVALID, "a key that does not belong here");
-        return;
-    }
-    if (!pp_utf8_valid(key, size)) {
+    size_t plain = plain_size(key, size);
+    if (ready(json) && plain < size && !pp_utf8_valid(key, size)) {
         refuse(json, PP_E_MALFORMED, "a key that is not UTF-8");
         return;
     }
-    if (level->has_value) {
-        const char *last = json->keys.data + level->key_at;
-        if (compare_bytes(key, size, last, level->key_size) <= 0) {
-            pp_fail(&json->error, PP_E_INVALID, 0, "json", "key \"%.*s\" after \"%.*s\"", (int)size,
-                    key, (int)level->key_size, last);
-            return;
-        }
-        if (!put(json, ",", 1))
-            return;
-    }
-    json->keys.size = level->key_at;
-    if (!append(json, &json->keys, key, size))
+    pp_json_level *level = &json->levels[json->depth];
+    if (!may_begin(json, key, size) || (level->has_value && !put(json, ",", 1)))
         return;
+    json->keys.size = level->key_at;
+    char *kept = room(json, &json->keys, size);
+    if (!kept)
+        return;
+    memcpy(kept, key, size);
+    json->keys.size += size;
+    level->name = NULL;
     level->key_size = size;
     level->has_key = true;
-    put_quoted(json, key, size);
+    put_quoted(json, key, size, plain);
     put(json, ":", 1);
+}
+
+void pp_json_name_key(pp_json *json, const pp_json_name *name) {
+    pp_json_level *level = &json->levels[json->depth];
+    size_t size = name->size - 3; /* without quotes and colon */
+    if (!may_begin(json, name->quoted + 1, size))
+        return;
+    char *at = room(json, &json->text, name->size + 1);
+    if (!at)
+        return;
+    *at = ',';
+    memcpy(at + level->has_value, name->quoted, name->size);
+    json->text.size += name->size + level->has_value;
+    level->name = name->quoted + 1;
+    level->key_size = size;
+    level->has_key = true;
 }
 
 void pp_json_key(pp_json *json, const char *key) {
@@ -282,8 +327,9 @@ static void put_hex(pp_json *json, const char *bytes, size_t size) {
 void pp_json_string_bytes(pp_json *json, const char *text, size_t size) {
     if (!begin_value(json))
         return;
-    if (pp_utf8_valid(text, size))
-        put_quoted(json, text, size);
+    size_t plain = plain_size(text, size);
+    if (plain == size || pp_utf8_valid(text, size))
+        put_quoted(json, text, size, plain);
     else
         put_hex(json, text, size);
 }

@@ -23,7 +23,7 @@ typedef enum field_kind {
 } field_kind;
 
 typedef struct field {
-    const char *key;
+    pp_json_name name;
     field_kind kind;
     size_t offset;
 } field;
@@ -31,66 +31,66 @@ typedef struct field {
 #define AT(member) offsetof(pp_frame_proc, member)
 
 static const field proc_fields[] = {
-    { "billed_energy", F_READING, AT(usage.billed_energy) },
-    { "cancelled_write_bytes", F_READING, AT(usage.cancelled_write_bytes) },
-    { "child_cpu_ns", F_READING, AT(usage.child_cpu_ns) },
-    { "cpu_ns", F_READING, AT(usage.cpu_ns) },
-    { "escaped", F_BOOL, AT(escaped) },
-    { "exe", F_EXE, AT(info.exe) },
-    { "footprint_bytes", F_READING, AT(usage.footprint_bytes) },
-    { "footprint_pss_bytes", F_MEMORY, AT(memory.footprint_pss_bytes) },
-    { "in_group", F_BOOL, AT(in_group) },
-    { "involuntary_switches", F_READING, AT(usage.involuntary_switches) },
-    { "leader", F_BOOL, AT(leader) },
-    { "logical_write_bytes", F_READING, AT(usage.logical_write_bytes) },
-    { "missing", F_MISSING, 0 },
-    { "pgid", F_I32, AT(info.pgid) },
-    { "phase", F_PHASE, AT(info.phase) },
-    { "pid", F_I32, AT(info.id.pid) },
-    { "ppid", F_I32, AT(info.ppid) },
-    { "pss_bytes", F_MEMORY, AT(memory.pss_bytes) },
-    { "rss_bytes", F_READING, AT(usage.rss_bytes) },
-    { "shares_memory", F_BOOL, AT(usage.shares_memory) },
-    { "sid", F_I32, AT(info.sid) },
-    { "sigchld_ignored", F_BOOL, AT(info.sigchld_ignored) },
-    { "start", F_U64, AT(info.id.start) },
-    { "start_ns", F_U64, AT(info.start_ns) },
-    { "swap_bytes", F_MEMORY, AT(memory.swap_bytes) },
-    { "switches_lower_bound", F_BOOL, AT(usage.switches_lower_bound) },
-    { "threads", F_READING, AT(usage.threads) },
-    { "unique", F_U64, AT(info.id.unique) },
-    { "uss_bytes", F_MEMORY, AT(memory.uss_bytes) },
-    { "voluntary_switches", F_READING, AT(usage.voluntary_switches) },
-    { "wakeups_interrupt", F_READING, AT(usage.wakeups_interrupt) },
-    { "wakeups_pkg_idle", F_READING, AT(usage.wakeups_pkg_idle) },
-    { "write_bytes", F_READING, AT(usage.write_bytes) },
+    { PP_JSON_NAME("billed_energy"), F_READING, AT(usage.billed_energy) },
+    { PP_JSON_NAME("cancelled_write_bytes"), F_READING, AT(usage.cancelled_write_bytes) },
+    { PP_JSON_NAME("child_cpu_ns"), F_READING, AT(usage.child_cpu_ns) },
+    { PP_JSON_NAME("cpu_ns"), F_READING, AT(usage.cpu_ns) },
+    { PP_JSON_NAME("escaped"), F_BOOL, AT(escaped) },
+    { PP_JSON_NAME("exe"), F_EXE, AT(info.exe) },
+    { PP_JSON_NAME("footprint_bytes"), F_READING, AT(usage.footprint_bytes) },
+    { PP_JSON_NAME("footprint_pss_bytes"), F_MEMORY, AT(memory.footprint_pss_bytes) },
+    { PP_JSON_NAME("in_group"), F_BOOL, AT(in_group) },
+    { PP_JSON_NAME("involuntary_switches"), F_READING, AT(usage.involuntary_switches) },
+    { PP_JSON_NAME("leader"), F_BOOL, AT(leader) },
+    { PP_JSON_NAME("logical_write_bytes"), F_READING, AT(usage.logical_write_bytes) },
+    { PP_JSON_NAME("missing"), F_MISSING, 0 },
+    { PP_JSON_NAME("pgid"), F_I32, AT(info.pgid) },
+    { PP_JSON_NAME("phase"), F_PHASE, AT(info.phase) },
+    { PP_JSON_NAME("pid"), F_I32, AT(info.id.pid) },
+    { PP_JSON_NAME("ppid"), F_I32, AT(info.ppid) },
+    { PP_JSON_NAME("pss_bytes"), F_MEMORY, AT(memory.pss_bytes) },
+    { PP_JSON_NAME("rss_bytes"), F_READING, AT(usage.rss_bytes) },
+    { PP_JSON_NAME("shares_memory"), F_BOOL, AT(usage.shares_memory) },
+    { PP_JSON_NAME("sid"), F_I32, AT(info.sid) },
+    { PP_JSON_NAME("sigchld_ignored"), F_BOOL, AT(info.sigchld_ignored) },
+    { PP_JSON_NAME("start"), F_U64, AT(info.id.start) },
+    { PP_JSON_NAME("start_ns"), F_U64, AT(info.start_ns) },
+    { PP_JSON_NAME("swap_bytes"), F_MEMORY, AT(memory.swap_bytes) },
+    { PP_JSON_NAME("switches_lower_bound"), F_BOOL, AT(usage.switches_lower_bound) },
+    { PP_JSON_NAME("threads"), F_READING, AT(usage.threads) },
+    { PP_JSON_NAME("unique"), F_U64, AT(info.id.unique) },
+    { PP_JSON_NAME("uss_bytes"), F_MEMORY, AT(memory.uss_bytes) },
+    { PP_JSON_NAME("voluntary_switches"), F_READING, AT(usage.voluntary_switches) },
+    { PP_JSON_NAME("wakeups_interrupt"), F_READING, AT(usage.wakeups_interrupt) },
+    { PP_JSON_NAME("wakeups_pkg_idle"), F_READING, AT(usage.wakeups_pkg_idle) },
+    { PP_JSON_NAME("write_bytes"), F_READING, AT(usage.write_bytes) },
 };
 
 #undef AT
 #define AT(member) offsetof(pp_frame_exit, member)
 
 static const field exit_fields[] = {
-    { "billed_energy", F_READING, AT(usage.billed_energy) },
-    { "cancelled_write_bytes", F_READING, AT(usage.cancelled_write_bytes) },
-    { "child_cpu_ns", F_READING, AT(usage.child_cpu_ns) },
-    { "cpu_ns", F_READING, AT(usage.cpu_ns) },
-    { "exe", F_EXE, AT(info.exe) },
-    { "exit", F_EXIT, 0 },
-    { "final", F_BOOL, AT(final) },
-    { "involuntary_switches", F_READING, AT(usage.involuntary_switches) },
-    { "logical_write_bytes", F_READING, AT(usage.logical_write_bytes) },
-    { "missing", F_MISSING, 0 },
-    { "pgid", F_I32, AT(info.pgid) },
-    { "pid", F_I32, AT(info.id.pid) },
-    { "ppid", F_I32, AT(info.ppid) },
-    { "start", F_U64, AT(info.id.start) },
-    { "start_ns", F_U64, AT(info.start_ns) },
-    { "switches_lower_bound", F_BOOL, AT(usage.switches_lower_bound) },
-    { "unique", F_U64, AT(info.id.unique) },
-    { "voluntary_switches", F_READING, AT(usage.voluntary_switches) },
-    { "wakeups_interrupt", F_READING, AT(usage.wakeups_interrupt) },
-    { "wakeups_pkg_idle", F_READING, AT(usage.wakeups_pkg_idle) },
-    { "write_bytes", F_READING, AT(usage.write_bytes) },
+    { PP_JSON_NAME("billed_energy"), F_READING, AT(usage.billed_energy) },
+    { PP_JSON_NAME("cancelled_write_bytes"), F_READING, AT(usage.cancelled_write_bytes) },
+    { PP_JSON_NAME("child_cpu_ns"), F_READING, AT(usage.child_cpu_ns) },
+    { PP_JSON_NAME("cpu_ns"), F_READING, AT(usage.cpu_ns) },
+    { PP_JSON_NAME("exe"), F_EXE, AT(info.exe) },
+    { PP_JSON_NAME("exit"), F_EXIT, 0 },
+    { PP_JSON_NAME("final"), F_BOOL, AT(final) },
+    { PP_JSON_NAME("involuntary_switches"), F_READING, AT(usage.involuntary_switches) },
+    { PP_JSON_NAME("logical_write_bytes"), F_READING, AT(usage.logical_write_bytes) },
+    { PP_JSON_NAME("missing"), F_MISSING, 0 },
+    { PP_JSON_NAME("pgid"), F_I32, AT(info.pgid) },
+    { PP_JSON_NAME("pid"), F_I32, AT(info.id.pid) },
+    { PP_JSON_NAME("ppid"), F_I32, AT(info.ppid) },
+    { PP_JSON_NAME("start"), F_U64, AT(info.id.start) },
+    { PP_JSON_NAME("start_ns"), F_U64, AT(info.start_ns) },
+    { PP_JSON_NAME("switches_lower_bound"), F_BOOL, AT(usage.switches_lower_bound) },
+    { PP_JSON_NAME("unique"), F_U64, AT(info.id.unique) },
+    { PP_JSON_NAME("voluntary_switches"), F_READING, AT(usage.voluntary_switches) },
+    { PP_JSON_NAME("wakeups_interrupt"), F_READING, AT(usage.wakeups_interrupt) },
+    { PP_JSON_NAME("wakeups_pkg_idle"), F_READING, AT(usage.wakeups_pkg_idle) },
+    { PP_JSON_NAME("write_bytes"), F_READING, AT(usage.write_bytes) },
 };
 
 #undef AT
@@ -101,6 +101,11 @@ static void reading(pp_json *json, const pp_reading *value) {
         pp_json_u64(json, value->value);
     else
         pp_json_null(json);
+}
+
+static void reason(pp_json *json, const pp_json_name *name, pp_status why) {
+    pp_json_name_key(json, name);
+    pp_json_string(json, pp_status_name(why));
 }
 
 static const void *at(const void *record, const field *f) {
@@ -115,7 +120,7 @@ static void missing(pp_json *json, const void *record, const field *fields, size
             continue;
         const pp_reading *value = at(record, &fields[i]);
         if (!value->known)
-            key_text(json, fields[i].key, pp_status_name(value->why));
+            reason(json, &fields[i].name, value->why);
     }
     pp_json_end_object(json);
 }
@@ -128,7 +133,7 @@ static void write_fields(pp_json *json, const void *record, const field *fields,
         const pp_frame_exit *ended = record; /* F_EXIT stands in exit_fields only */
         if (f->kind == F_MEMORY && !memory_pass)
             continue;
-        pp_json_key(json, f->key);
+        pp_json_name_key(json, &f->name);
         switch (f->kind) {
         case F_I32:
             pp_json_i64(json, *(const int32_t *)at(record, f));
@@ -185,10 +190,10 @@ static void conservation(pp_json *json, const pp_conservation *total) {
 }
 
 #define LEAF(member, memory)                                                                       \
-    { #member, offsetof(pp_leaf, member), memory }
+    { PP_JSON_NAME(#member), offsetof(pp_leaf, member), memory }
 
 static const struct {
-    const char *key;
+    pp_json_name name;
     size_t offset;
     bool memory;
 } leaf_figures[] = {
@@ -207,8 +212,10 @@ static const pp_reading *leaf_figure(const pp_leaf *leaf, size_t index) {
 static void leaf_memory(pp_json *json, const pp_leaf *leaf) {
     pp_json_begin_object(json);
     for (size_t i = 0; i < COUNT_OF(leaf_figures); i++)
-        if (leaf_figures[i].memory)
-            key_reading(json, leaf_figures[i].key, *leaf_figure(leaf, i));
+        if (leaf_figures[i].memory) {
+            pp_json_name_key(json, &leaf_figures[i].name);
+            reading(json, leaf_figure(leaf, i));
+        }
     pp_json_end_object(json);
 }
 
@@ -216,7 +223,7 @@ static void leaf_missing(pp_json *json, const pp_leaf *leaf) {
     pp_json_begin_object(json);
     for (size_t i = 0; i < COUNT_OF(leaf_figures); i++)
         if (!leaf_figure(leaf, i)->known)
-            key_text(json, leaf_figures[i].key, pp_status_name(leaf_figure(leaf, i)->why));
+            reason(json, &leaf_figures[i].name, leaf_figure(leaf, i)->why);
     pp_json_end_object(json);
 }
 

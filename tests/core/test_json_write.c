@@ -190,6 +190,56 @@ static void an_inner_object_does_not_disturb_the_outer_order(void **state) {
     expect(&json, "{\"m\":{\"zzzzzzzz\":null},\"n\":null}");
 }
 
+static void a_name_is_a_key_like_any_other(void **state) {
+    (void)state;
+    static const pp_json_name b = PP_JSON_NAME("b"), bc = PP_JSON_NAME("bc");
+    pp_json json = { 0 };
+    pp_json_begin_object(&json);
+    pp_json_key(&json, "a");
+    pp_json_null(&json);
+    pp_json_name_key(&json, &b);
+    pp_json_begin_object(&json);
+    pp_json_name_key(&json, &bc);
+    pp_json_null(&json);
+    pp_json_end_object(&json);
+    pp_json_name_key(&json, &bc);
+    pp_json_null(&json);
+    pp_json_key(&json, "bd");
+    pp_json_null(&json);
+    pp_json_end_object(&json);
+    expect(&json, "{\"a\":null,\"b\":{\"bc\":null},\"bc\":null,\"bd\":null}");
+}
+
+static void names_must_ascend_too(void **state) {
+    (void)state;
+    static const pp_json_name b = PP_JSON_NAME("b"), bc = PP_JSON_NAME("bc");
+    static const pp_json_name *const pairs[][2] = { { &b, &b }, { &bc, &b } };
+    pp_json json = { 0 };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        pp_json_begin_object(&json);
+        pp_json_name_key(&json, pairs[i][0]);
+        pp_json_null(&json);
+        pp_json_name_key(&json, pairs[i][1]);
+        expect_failure(&json, PP_E_INVALID);
+    }
+    pp_json_begin_object(&json);
+    pp_json_key(&json, "bd");
+    pp_json_null(&json);
+    pp_json_name_key(&json, &bc);
+    expect_failure(&json, PP_E_INVALID); /* after a written key */
+
+    pp_json_begin_object(&json);
+    pp_json_name_key(&json, &bc);
+    pp_json_null(&json);
+    pp_json_key(&json, "b");
+    expect_failure(&json, PP_E_INVALID); /* before one */
+
+    pp_json_begin_object(&json);
+    pp_json_name_key(&json, &b);
+    pp_json_name_key(&json, &bc);
+    expect_failure(&json, PP_E_INVALID); /* a key without a value */
+}
+
 static void closed_objects_leave_no_memory_behind(void **state) {
     (void)state;
     pp_json json = { 0 };
@@ -297,6 +347,8 @@ int main(void) {
         cmocka_unit_test(utf8_is_judged_strictly),
         cmocka_unit_test(keys_must_ascend),
         cmocka_unit_test(an_inner_object_does_not_disturb_the_outer_order),
+        cmocka_unit_test(a_name_is_a_key_like_any_other),
+        cmocka_unit_test(names_must_ascend_too),
         cmocka_unit_test(closed_objects_leave_no_memory_behind),
         cmocka_unit_test(misplaced_parts_are_refused),
         cmocka_unit_test(the_depth_is_bounded),

@@ -28,8 +28,9 @@ enum { PP_JSON_DEPTH = 100 };
 typedef struct pp_json_level {
     char kind; /* '{', '[', or 0 for the document itself */
     bool has_value;
-    bool has_key;    /* a key waits for its value */
-    size_t key_at;   /* the last key of this object, inside `keys` */
+    bool has_key;     /* a key waits for its value */
+    const char *name; /* the last key of this object; NULL: it is in `keys`, from key_at on */
+    size_t key_at;
     size_t key_size; /* its length */
 } pp_json_level;
 
@@ -58,6 +59,16 @@ void pp_json_end_array(pp_json *json);
 /* A key of the innermost object; greater than the one before. */
 void pp_json_key(pp_json *json, const char *key);
 void pp_json_key_bytes(pp_json *json, const char *key, size_t size);
+
+/* A key that is known when the program is built, plain ASCII without `"` and `\`: several times
+ * faster than the above. `name` is made by PP_JSON_NAME and lives as long as the object is open. */
+typedef struct pp_json_name {
+    const char *quoted; /* with the quotes and the colon */
+    size_t size;
+} pp_json_name;
+#define PP_JSON_NAME(key)                                                                          \
+    { "\"" key "\":", sizeof "\"" key "\":" - 1 }
+void pp_json_name_key(pp_json *json, const pp_json_name *name);
 
 void pp_json_null(pp_json *json);
 void pp_json_bool(pp_json *json, bool value);

@@ -30,8 +30,9 @@ static void skip_spaces(cursor *c) {
         c->at++;
 }
 
-static bool ends_token(const cursor *c) {
-    return c->at == c->end || *c->at == ' ' || *c->at == '\t' || *c->at == '\n';
+static inline bool ends_token(const cursor *c) {
+    return c->at == c->end ||
+           (*c->at <= ' ' && (*c->at == ' ' || *c->at == '\t' || *c->at == '\n'));
 }
 
 /* Digits up to the end of the token. */
@@ -97,17 +98,17 @@ static bool skip_tokens(cursor *c, int count) {
 }
 
 /* memrchr is not everywhere. */
-static const char *last_of(const char *bytes, size_t size, char wanted) {
-    while (size > 0)
-        if (bytes[--size] == wanted)
-            return bytes + size;
-    return NULL;
+static const char *last_of(const char *bytes, const char *end, char wanted) {
+    const char *last = NULL;
+    while ((bytes = memchr(bytes, wanted, (size_t)(end - bytes))) != NULL)
+        last = bytes++;
+    return last;
 }
 
 pp_status pp__linux_decode_stat(const char *bytes, size_t size, pp_linux_stat *ret_stat,
                                 pp_error *reterr) {
     const char *open = memchr(bytes, '(', size);
-    const char *close = last_of(bytes, size, ')');
+    const char *close = last_of(bytes, bytes + size, ')');
     if (open == NULL || close == NULL || close < open)
         return malformed(reterr, "stat: no bracketed name");
 
@@ -192,17 +193,21 @@ static bool take_value(cursor *c, const key *wanted) {
 /* Reads the wanted keys; one that does not occur stays missing with PP_E_UNSUPPORTED. */
 static pp_status take_keys(const char *bytes, size_t size, const key *keys, size_t count,
                            pp_error *reterr) {
-    for (size_t i = 0; i < count; i++)
+    uint32_t initials = 0; /* most lines begin like none of the keys */
+    for (size_t i = 0; i < count; i++) {
         *keys[i].ret_value = pp_missing(PP_E_UNSUPPORTED);
+        initials |= UINT32_C(1) << (*keys[i].name & 31);
+    }
 
     const char *end = bytes + size;
     for (const char *line = bytes; line < end;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         if (newline == NULL)
             return malformed(reterr, "last line has no end");
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count && (initials >> (*line & 31) & 1) != 0; i++) {
             size_t name_size = strlen(keys[i].name);
-            if ((size_t)(newline - line) < name_size || memcmp(line, keys[i].name, name_size) != 0)
+            if (*line != *keys[i].name || (size_t)(newline - line) < name_size ||
+                memcmp(line, keys[i].name, name_size) != 0)
                 continue;
             cursor c = { .at = line + name_size, .end = newline };
             if (!take_value(&c, &keys[i]))
