@@ -78,6 +78,15 @@ typedef struct pp_output_state {
     int failure_errno; /* 0: not a failed call */
 } pp_output_state;
 
+/* One question and its answer: id is asked, the rest answered. */
+typedef struct pp_memory_answer {
+    pp_proc_id id;
+    pp_memory memory; /* status PP_OK */
+    pp_status status;
+    int sys_errno;
+    char op[32]; /* the failing step */
+} pp_memory_answer;
+
 typedef struct pp_os {
     void *ctx;
 
@@ -137,11 +146,11 @@ typedef struct pp_os {
      * gone, stale or unreadable. */
     pp_status (*usage)(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,
                        pp_error *reterr);
-    /* Figures whose reading can wait for the process. PP_E_BLOCKED: no answer in half of the time
-     * that was left until deadline_ns, so that others can be asked, too; or, at once, an earlier
-     * question about this process is still unanswered, or too many are about others. */
-    pp_status (*memory)(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
-                        pp_error *reterr);
+    /* Figures whose reading can wait for the process, of many at once. PP_E_BLOCKED: no answer in
+     * half of the time that was left until deadline_ns, so that others can be asked, too; or, at
+     * once, an earlier question about this process is still unanswered, or too many are about
+     * others. */
+    void (*memory)(void *ctx, pp_memory_answer *items, size_t count, int64_t deadline_ns);
     /* The leaf: a cgroup of the command's own. PP_E_UNSUPPORTED from each: there is none.
      * What was counted in it; single fields may be missing. */
     pp_status (*leaf_read)(void *ctx, pp_leaf *ret_leaf, pp_error *reterr);

@@ -7,6 +7,7 @@
  * is named in the frame; it never shortens it silently.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "pid_map.h"
 #include "tree_private.h"
@@ -486,21 +487,33 @@ static void read_leaf(walk *w) {
         leaf->cpu_ns = leaf->user_ns = leaf->system_ns = pp_missing(w->leaf_status);
 }
 
+static void take_memory(pp_frame *frame, pp_frame_proc *proc, const pp_memory_answer *answer) {
+    pp_reading missing = pp_missing(answer->status);
+    pp_error error = { .status = answer->status, .sys_errno = answer->sys_errno };
+
+    if (answer->status == PP_OK) {
+        proc->memory = answer->memory;
+        return;
+    }
+    proc->memory = (pp_memory){ missing, missing, missing, missing };
+    memcpy(error.op, answer->op, sizeof error.op);
+    if (proc->info.phase != PP_PHASE_ZOMBIE && answer->status != PP_E_VANISHED)
+        pp_frame_add_failure(frame, proc->info.id.pid, true, &error);
+}
+
 static void read_memory(pp_tree *tree, int64_t deadline_ns, pp_frame *frame) {
     pp_os *os = tree->os;
+    static const pp_memory_answer none = { .status = PP_E_NOMEM, .op = "memory" };
+    pp_memory_answer *answers = calloc(frame->proc_count + 1, sizeof *answers);
 
     frame->memory_pass = true;
-    for (size_t i = 0; i < frame->proc_count; i++) {
-        pp_frame_proc *proc = &frame->procs[i];
-        pp_error error = { 0 };
-        pp_status status = os->memory(os->ctx, proc->info.id, deadline_ns, &proc->memory, &error);
-        if (status != PP_OK) {
-            pp_reading missing = pp_missing(status);
-            proc->memory = (pp_memory){ missing, missing, missing, missing };
-            if (proc->info.phase != PP_PHASE_ZOMBIE && status != PP_E_VANISHED)
-                pp_frame_add_failure(frame, proc->info.id.pid, true, &error);
-        }
-    }
+    for (size_t i = 0; i < frame->proc_count && answers; i++)
+        answers[i].id = frame->procs[i].info.id;
+    if (answers)
+        os->memory(os->ctx, answers, frame->proc_count, deadline_ns);
+    for (size_t i = 0; i < frame->proc_count; i++)
+        take_memory(frame, &frame->procs[i], answers ? &answers[i] : &none);
+    free(answers);
 }
 
 static void hand_over_exits(pp_tree *tree, pp_frame *frame) {

@@ -20,6 +20,7 @@
 
 #include "darwin/darwin_abi.h"
 #include "darwin_fixture.h"
+#include "memory_of.h"
 
 /* proves on macOS: CLI-12 */
 static void B09_translated_process_is_refused(void **state) {
@@ -101,7 +102,7 @@ static void passed_deadline_still_looks_once(void **state) {
 static void memory_figures_are_unsupported(void **state) {
     (void)state;
     pp_memory memory;
-    assert_int_equal(os.memory(os.ctx, dk_id(dk_add(&kernel, 700)), 0, &memory, &err),
+    assert_int_equal(memory_of(&os, dk_id(dk_add(&kernel, 700)), 0, &memory, &err),
                      PP_E_UNSUPPORTED);
 }
 

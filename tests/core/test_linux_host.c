@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "linux_fixture.h"
+#include "memory_of.h"
 
 enum { PID = SCRIPT_FIRST_PID + 7 };
 
@@ -70,7 +71,7 @@ static void an_older_kernel_is_found_by_trying(void **state) {
     script_process(PID, 1, 0);
     pp_proc_id id = identified(PID);
     assert_int_equal(id.unique, 0);
-    assert_int_equal(host.memory(host.ctx, id, INT64_MAX, &memory, &host_error), PP_E_DENIED);
+    assert_int_equal(memory_of(&host, id, INT64_MAX, &memory, &host_error), PP_E_DENIED);
     pp_usage usage;
     assert_int_equal(host.usage(host.ctx, id, false, &usage, &host_error), PP_OK);
     assert_int_equal(usage.write_bytes.why, PP_E_UNSUPPORTED);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "linux_live.h"
+#include "memory_of.h"
 
 #define STALL PP_TEST_BUILD_DIR "/bench/bin/ppstall"
 #define BUDGET_NS (LIVE_SECOND_NS / INT64_C(4))
@@ -69,10 +70,9 @@ static void a_process_that_holds_its_memory_lock_is_blocked_and_the_others_are_r
     pp_memory memory;
     for (int pass = 0; pass < 3; pass++) {
         int64_t deadline_ns = live_now() + BUDGET_NS;
-        assert_int_equal(live_os.memory(live_os.ctx, stuck, deadline_ns, &memory, &live_error),
+        assert_int_equal(memory_of(&live_os, stuck, deadline_ns, &memory, &live_error),
                          PP_E_BLOCKED);
-        assert_int_equal(live_os.memory(live_os.ctx, leader, deadline_ns, &memory, &live_error),
-                         PP_OK);
+        assert_int_equal(memory_of(&live_os, leader, deadline_ns, &memory, &live_error), PP_OK);
         assert_true(live_now() < deadline_ns);
         assert_true(memory.pss_bytes.known && memory.pss_bytes.value > 0);
     }

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "linux_live.h"
+#include "memory_of.h"
 
 enum { MIB = 1024 * 1024, BURN_MS = 300, BLOCK_MIB = 16 };
 
@@ -188,7 +189,7 @@ static void a_process_whose_main_thread_ended_lives_and_shows_its_memory(void **
     assert_true(usage.cpu_ns.known && usage.cpu_ns.value > 0);
     assert_true(usage.voluntary_switches.known);
     pp_memory memory;
-    assert_int_equal(live_os.memory(live_os.ctx, id, INT64_MAX, &memory, &live_error), PP_OK);
+    assert_int_equal(memory_of(&live_os, id, INT64_MAX, &memory, &live_error), PP_OK);
     assert_true(memory.uss_bytes.known && memory.uss_bytes.value >= BLOCK_MIB * (uint64_t)MIB);
     live_end(id);
 }
@@ -200,7 +201,7 @@ static void memory_readings_agree_with_what_was_touched(void **state) {
     pp_proc_id id = live_again("block");
     pp_memory memory;
     (void)live_await_output("ready");
-    assert_int_equal(live_os.memory(live_os.ctx, id, INT64_MAX, &memory, &live_error), PP_OK);
+    assert_int_equal(memory_of(&live_os, id, INT64_MAX, &memory, &live_error), PP_OK);
     uint64_t rss = live_usage(id, false).rss_bytes.value;
     assert_in_range(memory.footprint_pss_bytes.value, block, block + other);
     assert_in_range(memory.uss_bytes.value, block, rss);
@@ -439,7 +440,7 @@ static int host_of_an_unreadable_program(void) {
         return 77; /* no way to start it here */
     pp_usage usage = live_usage(id, true);
     pp_memory memory;
-    pp_status status = live_os.memory(live_os.ctx, id, INT64_MAX, &memory, &live_error);
+    pp_status status = memory_of(&live_os, id, INT64_MAX, &memory, &live_error);
     pp_phase phase = live_inspect(id).phase;
     live_end(id);
     pp_host_close(&live_os);

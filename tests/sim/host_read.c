@@ -241,14 +241,11 @@ static pp_status host_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usa
     return PP_OK;
 }
 
-static pp_status host_memory(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
-                             pp_error *reterr) {
-    (void)deadline_ns;
-    sim_world *w = ctx;
+static pp_status memory_of(sim_world *w, pp_proc_id id, pp_memory *ret_memory) {
     sim_proc *p = NULL;
 
     sim_call(w, "memory");
-    pp_status status = member(w, id, &p, reterr);
+    pp_status status = member(w, id, &p, NULL);
     if (status != PP_OK)
         return status;
     sim_given given = { .proc = (int)(p - w->procs), .is_memory = true };
@@ -264,9 +261,13 @@ static pp_status host_memory(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_m
         *ret_memory = given.memory =
             (pp_memory){ pp_known(700000), pp_known(600000), pp_known(0), pp_known(650000) };
     remember(w, &given);
-    if (given.status != PP_OK)
-        return pp_fail(reterr, given.status, EPERM, "memory", "%d", id.pid);
-    return PP_OK;
+    return given.status;
+}
+
+static void host_memory(void *ctx, pp_memory_answer *items, size_t count, int64_t deadline_ns) {
+    (void)deadline_ns;
+    for (size_t i = 0; i < count; i++)
+        items[i].status = memory_of(ctx, items[i].id, &items[i].memory);
 }
 
 void sim_host_reads(pp_os *os) {

@@ -377,15 +377,16 @@ static pp_status os_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage
     return status;
 }
 
-static pp_status os_memory(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
-                           pp_error *reterr) {
+static void os_memory(void *ctx, pp_memory_answer *items, size_t count, int64_t deadline_ns) {
     ((fake_os *)ctx)->memory_deadline_ns = deadline_ns;
-    fake_proc *proc = NULL;
-    pp_status status = ask(ctx, FAKE_MEMORY, id, &proc, reterr);
-
-    if (status == PP_OK)
-        *ret_memory = (pp_memory){ pp_known(1), pp_known(2), pp_known(3), pp_known(4) };
-    return status;
+    for (size_t i = 0; i < count; i++) {
+        fake_proc *proc = NULL;
+        pp_error error = { 0 };
+        items[i].status = ask(ctx, FAKE_MEMORY, items[i].id, &proc, &error);
+        items[i].sys_errno = error.sys_errno;
+        memcpy(items[i].op, error.op, sizeof items[i].op);
+        items[i].memory = (pp_memory){ pp_known(1), pp_known(2), pp_known(3), pp_known(4) };
+    }
 }
 
 static void os_forget(void *ctx, pp_proc_id id) {

@@ -72,13 +72,13 @@ static pp_status os_wait(void *ctx, int64_t deadline_ns, bool want_writable, pp_
     return PP_OK;
 }
 
-static pp_status os_memory(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
-                           pp_error *reterr) {
+/* macOS has phys_footprint only. */
+static void os_memory(void *ctx, pp_memory_answer *items, size_t count, int64_t deadline_ns) {
     (void)ctx;
     (void)deadline_ns;
-    (void)ret_memory;
-    return pp_fail(reterr, PP_E_UNSUPPORTED, 0, "memory", "pid %d: macOS has phys_footprint only",
-                   id.pid);
+    for (size_t i = 0; i < count; i++)
+        items[i] =
+            (pp_memory_answer){ .id = items[i].id, .status = PP_E_UNSUPPORTED, .op = "memory" };
 }
 
 static pp_status os_no_children_left(void *ctx, pp_error *reterr) {

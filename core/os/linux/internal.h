@@ -365,8 +365,7 @@ pp_status pp__linux_inspect(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp
 pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,
                           pp_error *reterr);
 /* memory.c */
-pp_status pp__linux_memory(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
-                           pp_error *reterr);
+void pp__linux_memory(void *ctx, pp_memory_answer *items, size_t count, int64_t deadline_ns);
 /* list.c */
 pp_status pp__linux_list_group(void *ctx, int32_t pgid, pp_pid_list *ret_pids, pp_error *reterr);
 pp_status pp__linux_list_children(void *ctx, int32_t pid, pp_pid_list *ret_pids, pp_error *reterr);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading smaps_rollup can wait for the target's memory lock as long as the target likes. Threads
- * do it, each with one slot that it shares with the loop and nothing else. A question takes at most
- * half of the time that is left, so that those behind it have some; then it is BLOCKED, and so at
- * once is every further question about that process until its thread is back. Meanwhile other
- * threads read the others, until there are no more of them. An answer that came too late is thrown
- * away. */
+ * do it, each with one list of questions that it shares with the loop and nothing else. One list is
+ * a whole pass: the loop and the thread hand over to each other once. When half of the time that is
+ * left goes by without an answer, the question in hand is BLOCKED, and so at once is every further
+ * one about that process until its thread is back. Meanwhile another thread has the rest of the
+ * list, until there are no more of them. An answer that came too late is thrown away. */
 #include "internal.h"
 
 #include <errno.h>
@@ -13,19 +13,15 @@
 #include <string.h>
 #include <time.h>
 
-typedef enum slot_state { SLOT_IDLE, SLOT_ASKED, SLOT_ANSWERED } slot_state;
-
 struct pp_linux_reader {
     const pp_linux_sys *sys;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool closing; /* the thread ends, and frees all of this */
-    slot_state state;
-    pp_proc_id id;    /* asked */
-    pp_status status; /* answered: status, then error or memory */
-    pp_error error;
-    pp_memory memory;
+    bool closing;            /* the thread ends, and frees all of this */
+    pp_memory_answer *items; /* its list */
+    size_t capacity;
+    size_t done, count; /* answered, and asked; the one in hand stays on the list */
 };
 
 static pp_reading sum_of(const pp_reading *parts, size_t count) {
@@ -91,9 +87,16 @@ static pp_status read_memory(const pp_linux_sys *sys, int32_t pid, pp_memory *re
     return status;
 }
 
+static void answer(pp_memory_answer *item, pp_status status, const pp_error *error) {
+    item->status = status;
+    item->sys_errno = error->sys_errno;
+    memcpy(item->op, error->op, sizeof item->op);
+}
+
 static void reader_free(pp_linux_reader *reader) {
     pthread_cond_destroy(&reader->changed);
     pthread_mutex_destroy(&reader->lock);
+    free(reader->items);
     free(reader);
 }
 
@@ -101,28 +104,26 @@ static void *read_for_ever(void *argument) {
     pp_linux_reader *reader = argument;
     pthread_mutex_lock(&reader->lock);
     while (!reader->closing) {
-        if (reader->state != SLOT_ASKED) {
+        if (reader->done == reader->count) {
             pthread_cond_wait(&reader->changed, &reader->lock);
             continue;
         }
-        int32_t pid = reader->id.pid;
+        pp_memory_answer item = reader->items[reader->done];
         pthread_mutex_unlock(&reader->lock);
         pp_error error = { 0 };
-        pp_memory memory = { 0 };
-        pp_status status = read_memory(reader->sys, pid, &memory, &error);
+        if (item.status == PP_OK) /* else it is answered */
+            answer(&item, read_memory(reader->sys, item.id.pid, &item.memory, &error), &error);
         pthread_mutex_lock(&reader->lock);
-        reader->status = status;
-        reader->error = error;
-        reader->memory = memory;
-        reader->state = SLOT_ANSWERED;
-        pthread_cond_broadcast(&reader->changed);
+        reader->items[reader->done++] = item;
+        if (reader->done == reader->count)
+            pthread_cond_broadcast(&reader->changed);
     }
     pthread_mutex_unlock(&reader->lock);
     reader_free(reader);
     return NULL;
 }
 
-static int init_slot(pp_linux_reader *reader) {
+static int init_reader(pp_linux_reader *reader) {
     pthread_condattr_t attributes;
     int result = pthread_condattr_init(&attributes);
     if (result != 0)
@@ -144,31 +145,34 @@ static int start_thread(pp_linux_reader *reader) {
     return result;
 }
 
-static pp_status reader_open(pp_linux_host *host, pp_linux_reader **ret_reader, pp_error *reterr) {
-    if (host->reader_count == PP_LINUX_READERS_MAX)
-        return pp_fail(reterr, PP_E_BLOCKED, 0, "smaps_rollup", "all %d readers hang",
-                       PP_LINUX_READERS_MAX);
+/* NULL, and why: there is none. */
+static pp_linux_reader *reader_open(pp_linux_host *host, pp_error *reterr) {
+    if (host->reader_count == PP_LINUX_READERS_MAX) {
+        (void)pp_fail(reterr, PP_E_BLOCKED, 0, "smaps_rollup", "all %d readers hang",
+                      PP_LINUX_READERS_MAX);
+        return NULL;
+    }
     pp_linux_reader *reader = calloc(1, sizeof *reader);
-    if (reader == NULL)
-        return pp_fail(reterr, PP_E_NOMEM, 0, "reader", "no memory");
-    reader->sys = host->sys;
-    int result = init_slot(reader);
+    int result = reader != NULL ? 0 : ENOMEM;
+    if (result == 0) {
+        reader->sys = host->sys;
+        result = init_reader(reader);
+    }
     if (result == 0)
         result = start_thread(reader);
     if (result != 0) {
         free(reader);
-        return pp_fail(reterr, PP_E_SYS, result, "pthread_create", "memory reader");
+        (void)pp_fail(reterr, PP_E_SYS, result, "pthread_create", "memory reader");
+        return NULL;
     }
-    host->readers[host->reader_count++] = reader;
-    *ret_reader = reader;
-    return PP_OK;
+    return host->readers[host->reader_count++] = reader;
 }
 
 /* The thread frees the reader; one that is stuck in a read does so when it comes back. */
 static void reader_close(pp_linux_reader *reader) {
     pthread_t thread = reader->thread;
     pthread_mutex_lock(&reader->lock);
-    bool stuck = reader->state == SLOT_ASKED;
+    bool stuck = reader->done < reader->count;
     reader->closing = true;
     pthread_cond_broadcast(&reader->changed);
     pthread_mutex_unlock(&reader->lock);
@@ -180,89 +184,141 @@ void pp__linux_readers_close(pp_linux_host *host) {
         reader_close(host->readers[--host->reader_count]);
 }
 
-/* Frees the slot if its answer came too late for whoever asked. */
-static bool is_idle(pp_linux_reader *reader) {
+/* Whose question it has in hand; pid 0: nobody's. */
+static pp_proc_id in_hand(pp_linux_reader *reader) {
     pthread_mutex_lock(&reader->lock);
-    if (reader->state == SLOT_ANSWERED)
-        reader->state = SLOT_IDLE;
-    bool idle = reader->state == SLOT_IDLE;
+    pp_proc_id id = { 0 };
+    if (reader->done < reader->count)
+        id = reader->items[reader->done].id;
     pthread_mutex_unlock(&reader->lock);
-    return idle;
+    return id;
 }
 
-static pp_status reader_for(pp_linux_host *host, pp_proc_id id, pp_linux_reader **ret_reader,
-                            pp_error *reterr) {
-    pp_linux_reader *free_one = NULL;
-    for (size_t i = 0; i < host->reader_count; i++) {
-        pp_linux_reader *reader = host->readers[i];
-        if (is_idle(reader))
-            free_one = reader;
-        else if (pp_proc_id_equal(reader->id, id))
-            return pp_fail(reterr, PP_E_BLOCKED, 0, "smaps_rollup", "pid %d: still no answer",
-                           id.pid);
-    }
-    if (free_one == NULL)
-        return reader_open(host, ret_reader, reterr);
-    *ret_reader = free_one;
-    return PP_OK;
+static bool hangs(pp_linux_host *host, pp_proc_id id) {
+    for (size_t i = 0; i < host->reader_count; i++)
+        if (pp_proc_id_equal(in_hand(host->readers[i]), id))
+            return true;
+    return false;
+}
+
+static pp_linux_reader *idle_reader(pp_linux_host *host, pp_error *reterr) {
+    for (size_t i = 0; i < host->reader_count; i++)
+        if (in_hand(host->readers[i]).pid == 0)
+            return host->readers[i];
+    return reader_open(host, reterr);
+}
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * PP_LINUX_NS_PER_SECOND + now.tv_nsec;
 }
 
 static struct timespec half_way(int64_t deadline_ns) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t now_ns = now.tv_sec * PP_LINUX_NS_PER_SECOND + now.tv_nsec;
-    int64_t until_ns = deadline_ns > now_ns ? now_ns + (deadline_ns - now_ns + 1) / 2 : deadline_ns;
+    int64_t begin_ns = now_ns();
+    int64_t until_ns =
+        deadline_ns > begin_ns ? begin_ns + (deadline_ns - begin_ns + 1) / 2 : deadline_ns;
     return (struct timespec){ .tv_sec = until_ns / PP_LINUX_NS_PER_SECOND,
                               .tv_nsec = until_ns % PP_LINUX_NS_PER_SECOND };
 }
 
-static pp_status ask(pp_linux_reader *reader, pp_proc_id id, int64_t deadline_ns,
-                     pp_memory *ret_memory, pp_error *reterr) {
-    struct timespec until = half_way(deadline_ns);
+/* The reader is idle. */
+static bool give(pp_linux_reader *reader, const pp_memory_answer *items, size_t count) {
     pthread_mutex_lock(&reader->lock);
-    reader->id = id;
-    reader->state = SLOT_ASKED;
-    pthread_cond_broadcast(&reader->changed);
-    int result = 0;
-    while (reader->state != SLOT_ANSWERED && result != ETIMEDOUT)
-        result = pthread_cond_timedwait(&reader->changed, &reader->lock, &until);
-
-    pp_status status;
-    if (reader->state != SLOT_ANSWERED) {
-        status = pp_fail(reterr, PP_E_BLOCKED, 0, "smaps_rollup", "pid %d: no answer", id.pid);
-    } else {
-        reader->state = SLOT_IDLE;
-        status = reader->status;
-        if (status == PP_OK)
-            *ret_memory = reader->memory;
-        else if (reterr != NULL)
-            *reterr = reader->error;
+    bool fits = count <= reader->capacity;
+    if (!fits) {
+        pp_memory_answer *bigger = reallocarray(reader->items, count, sizeof *bigger);
+        fits = bigger != NULL;
+        reader->items = fits ? bigger : reader->items;
+        reader->capacity = fits ? count : reader->capacity;
+    }
+    if (fits) {
+        memcpy(reader->items, items, count * sizeof *items);
+        reader->done = 0;
+        reader->count = count;
+        pthread_cond_broadcast(&reader->changed);
     }
     pthread_mutex_unlock(&reader->lock);
-    return status;
+    return fits;
 }
 
-pp_status pp__linux_memory(void *ctx, pp_proc_id id, int64_t deadline_ns, pp_memory *ret_memory,
-                           pp_error *reterr) {
-    pp_linux_host *host = ctx;
+/* Until the list is done, or nothing moved in half of the time that was left. The question in hand
+ * is its last then. Answers how many are done. */
+static size_t collect(pp_linux_reader *reader, int64_t deadline_ns, pp_memory_answer *items) {
+    size_t before = SIZE_MAX;
+    pthread_mutex_lock(&reader->lock);
+    while (reader->done < reader->count && reader->done != before && now_ns() < deadline_ns) {
+        struct timespec until = half_way(deadline_ns);
+        before = reader->done;
+        int result = 0;
+        while (reader->done < reader->count && result != ETIMEDOUT)
+            result = pthread_cond_timedwait(&reader->changed, &reader->lock, &until);
+    }
+    size_t done = reader->done;
+    memcpy(items, reader->items, done * sizeof *items);
+    if (done < reader->count)
+        reader->count = done + 1;
+    pthread_mutex_unlock(&reader->lock);
+    return done;
+}
+
+static void answer_all(pp_memory_answer *items, size_t count, const pp_error *error) {
+    for (size_t i = 0; i < count; i++)
+        if (items[i].status == PP_OK)
+            answer(&items[i], error->status, error);
+}
+
+/* A reader, with these to read; NULL, and why: there is none. */
+static pp_linux_reader *reader_with(pp_linux_host *host, const pp_memory_answer *items,
+                                    size_t count, pp_error *reterr) {
+    pp_linux_reader *reader = idle_reader(host, reterr);
+    if (reader == NULL || give(reader, items, count))
+        return reader;
+    (void)pp_fail(reterr, PP_E_NOMEM, 0, "reader", "no memory");
+    return NULL;
+}
+
+static void ask(pp_linux_host *host, pp_memory_answer *items, size_t count, int64_t deadline_ns) {
+    pp_error error = { 0 };
+    (void)pp_fail(&error, PP_E_BLOCKED, 0, "smaps_rollup", "no answer");
+    size_t at = 0;
+    while (at < count && now_ns() < deadline_ns) {
+        pp_linux_reader *reader = reader_with(host, items + at, count - at, &error);
+        if (reader == NULL)
+            break;
+        at += collect(reader, deadline_ns, items + at);
+        if (at < count)
+            answer(&items[at++], PP_E_BLOCKED, &error);
+    }
+    answer_all(items + at, count - at, &error);
+}
+
+/* PP_OK: it can be asked for. */
+static pp_status may_ask(pp_linux_host *host, pp_proc_id id, pp_error *reterr) {
     pp_linux_handle *handle;
-    pp_linux_reader *reader = NULL; /* gcc -O2 does not see that it is set on success */
     const pp_linux_capability *fact = &host->facts[PP_LINUX_FACT_ROLLUP];
     if (fact->state != PP_OK)
         return pp_fail(reterr, fact->state, fact->sys_errno, "smaps_rollup", "%s",
                        fact->consequence);
-    pp_status status = pp__linux_handle_find(host, id, &handle, reterr);
-    if (status == PP_OK)
-        status = reader_for(host, id, &reader, reterr);
-    if (status != PP_OK)
-        return status;
+    if (hangs(host, id))
+        return pp_fail(reterr, PP_E_BLOCKED, 0, "smaps_rollup", "pid %d: still no answer", id.pid);
+    return pp__linux_handle_find(host, id, &handle, reterr);
+}
 
-    pp_memory memory;
-    status = ask(reader, id, deadline_ns, &memory, reterr);
-    if (status != PP_OK)
-        return status;
-    status = pp__linux_handle_validate(host, handle, reterr);
-    if (status == PP_OK)
-        *ret_memory = memory;
-    return status;
+/* Was it read from this process, and not from who had its number later? */
+static pp_status validate(pp_linux_host *host, pp_proc_id id, pp_error *reterr) {
+    pp_linux_handle *handle;
+    pp_status status = pp__linux_handle_find(host, id, &handle, reterr);
+    return status == PP_OK ? pp__linux_handle_validate(host, handle, reterr) : status;
+}
+
+void pp__linux_memory(void *ctx, pp_memory_answer *items, size_t count, int64_t deadline_ns) {
+    pp_linux_host *host = ctx;
+    pp_error error = { 0 };
+    for (size_t i = 0; i < count; i++)
+        answer(&items[i], may_ask(host, items[i].id, &error), &error);
+    ask(host, items, count, deadline_ns);
+    for (size_t i = 0; i < count; i++)
+        if (items[i].status == PP_OK)
+            answer(&items[i], validate(host, items[i].id, &error), &error);
 }
