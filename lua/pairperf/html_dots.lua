@@ -11,16 +11,11 @@ local known = report_values.known
 local WIDTH <const>, HEIGHT <const> = 900, 108
 local SPLIT <const> = 520
 
+-- By the source that the row shows, which may not be each run's own best one.
 local function run_values(row, rows, summaries)
-  local list = {}
-  for _, run in ipairs(rows) do
-    local summary = run.status == "success" and summaries[run.slot]
-    local metric = summary and summary.metrics and summary.metrics[row.name]
-    if metric and known(metric.value) then
-      list[#list + 1] = { slot = run.slot, variant = run.variant, value = metric.value }
-    end
-  end
-  return list
+  local of_tier = known(row.tier) and ("%s_%s"):format(row.name, row.tier)
+  local list = of_tier and report_values.of_runs(rows, summaries, of_tier) or {}
+  return list[1] and list or report_values.of_runs(rows, summaries, row.name)
 end
 
 -- Limits of an axis with some air; never empty.

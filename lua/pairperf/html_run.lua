@@ -54,6 +54,7 @@ local function add_frame(state, rows, frame)
     local one = live(state, id, exit, frame)
     one.last_ns, one.ended = frame.t_ns, true
   end
+  local resident, complete = rows:resident(frame)
   local sums, group = frame.conservation, known(frame.cgroup) and frame.cgroup or {}
   state.points[#state.points + 1] = {
     t_ns = frame.t_ns,
@@ -62,7 +63,7 @@ local function add_frame(state, rows, frame)
     writes = known(sums.write_bytes) and sums.write_bytes or nil,
     switches = state.total.switches,
     wakeups = state.total.wakeups,
-    rss = (rows:resident(frame)),
+    rss = complete and frame.enumeration == "ok" and resident or nil,
     missed = frame.missed > 0 and frame.missed or nil,
   }
 end

@@ -6,6 +6,7 @@ local compare = require "pairperf.compare"
 local json = require "pairperf.json"
 local noise_floor = require "pairperf.noise_floor"
 local measured = require "pairperf.measured"
+local report_values = require "pairperf.report_values"
 local stats = require "pairperf.stats"
 
 local M = {}
@@ -146,19 +147,6 @@ local function difference(sides)
   }
 end
 
--- Values of the successful runs by slot.
-local function run_values(context, name)
-  local list = {}
-  for _, row in ipairs(context.rows) do
-    local summary = row.status == "success" and context.summaries[row.slot]
-    local metric = summary and (summary.metrics or {})[name]
-    if metric and known(metric.value) then
-      list[#list + 1] = { slot = row.slot, variant = row.variant, value = metric.value }
-    end
-  end
-  return list
-end
-
 -- The metric of the summaries that a row shows: {name, tier}; no name: no source covers all runs.
 local function source_of(entry, context)
   if not entry.tiers then
@@ -205,7 +193,9 @@ local function comparison(entry, context)
   row.difference = difference(row)
   row.comparison = json.null
   if context.sides.candidate then
-    local values = source.name and run_values(context, source.name) or {}
+    local values = source.name
+        and report_values.of_runs(context.rows, context.summaries, source.name)
+      or {}
     local floor = noise_floor.margin(context.floors, entry.name, row.tier)
     row.comparison = compare.metric(entry, values, floor)
   end

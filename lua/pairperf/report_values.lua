@@ -134,6 +134,23 @@ local function lacking(row)
   return "not all of it was counted"
 end
 
+--- Values of one metric in the successful runs that have it, in the order of the rows.
+---@param rows table[] the runs
+---@param summaries table<integer, table> by slot
+---@param name string of the summaries' metrics
+---@return {slot: integer, variant: string, value: number}[]
+function M.of_runs(rows, summaries, name)
+  local list = {}
+  for _, row in ipairs(rows) do
+    local summary = row.status == "success" and summaries[row.slot]
+    local metric = summary and (summary.metrics or {})[name]
+    if metric and known(metric.value) then
+      list[#list + 1] = { slot = row.slot, variant = row.variant, value = metric.value }
+    end
+  end
+  return list
+end
+
 --- What runs were flagged with, in words.
 ---@param row table
 ---@return string[]

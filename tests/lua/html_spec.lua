@@ -130,6 +130,39 @@ describe("report.html", function()
     assert.equal(5 * S, points "observed")
   end)
 
+  -- proves: MET-7
+  it("shows the runs as dots by the source that they are compared by, too", function()
+    local runs = {}
+    for i = 0, 9 do
+      runs[i] = { frames = frames(25 + i) }
+    end
+    runs[4].frames[5].conservation.cpu_ns = json.null
+    runs[4].frames[5].conservation.missing = { cpu_ns = "denied" }
+    fixture.session(dir, fixture.plan { repetitions = 5 }, runs)
+    local input = assert(report.load(dir))
+    local built = assert(report.write(dir))
+    local row = built.scenarios[1].metrics[1]
+    assert.equal("observed", row.tier)
+    input.summaries[0].metrics.cpu_percent_observed.value = 11.5
+    input.summaries[0].metrics.cpu_percent.value = 22.5
+    local text = assert(html.render(dir, built, input.summaries, ""))
+    assert.truthy(text:find("slot 0, baseline: 11.5", 1, true))
+    assert.is_nil(text:find("slot 0, baseline: 22.5", 1, true))
+  end)
+
+  -- proves: REP-4 MET-6
+  it("draws no memory of the whole tree where a part of it is not known", function()
+    local list = frames(25)
+    list[4].procs[2].rss_bytes = json.null
+    list[4].procs[2].missing = { rss_bytes = "denied" }
+    list[5].enumeration = "failed"
+    fixture.run(dir, { frames = list })
+    local run = assert(html_run.read(dir, nil, { warmup_ns = 0, metrics = {} }))
+    assert.truthy(run.points[3].rss)
+    assert.is_nil(run.points[4].rss)
+    assert.is_nil(run.points[5].rss)
+  end)
+
   -- proves: REP-4
   it("draws nothing for counters that the system does not have", function()
     assert.is_nil(write():find("Wakeups of every run", 1, true))
