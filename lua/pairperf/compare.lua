@@ -80,6 +80,15 @@ function M.attainable(n, m)
   }
 end
 
+--- Fewest runs per variant with which a family of this size can be significant.
+function M.runs_for_family(size)
+  local n = 4
+  while M.attainable(n, n).largest_family < size do
+    n = n + 1
+  end
+  return n
+end
+
 local function drift_part(drift)
   local r1 = drift.residual_r1
   return {
@@ -229,7 +238,11 @@ local DIRECTIONAL = { regressed = "higher", improved = "lower" }
 
 -- An unvalidated counter gets a direction, never a verdict.
 local function directional(comparison)
-  comparison.verdict = DIRECTIONAL[comparison.verdict] or "unclear"
+  for _, field in ipairs { "verdict", "raw_verdict", "detrended_verdict" } do
+    if measured.known(comparison[field]) then
+      comparison[field] = DIRECTIONAL[comparison[field]] or "unclear"
+    end
+  end
 end
 
 local function void_word(comparison, entry, void)

@@ -6,6 +6,7 @@ local json = require "pairperf.json"
 local machine = require "pairperf.machine"
 local manifest_changes = require "pairperf.manifest_changes"
 local measured = require "pairperf.measured"
+local report_values = require "pairperf.report_values"
 
 local M = {}
 
@@ -99,12 +100,12 @@ end
 local function lower_bounds(scenario, add)
   for _, row in ipairs(scenario.metrics) do
     local runs = row.baseline.lower_bound + (row.candidate and row.candidate.lower_bound or 0)
-    if not row.detail and row.tier == "conservation" and runs > 0 then
+    if report_values.shown(row) and runs > 0 then
       add(
         (
-          "Scenario %s: %s is a lower bound in %d of the runs, as a member ignored SIGCHLD; a "
-          .. "difference of lower bounds proves nothing."
-        ):format(scenario.name, row.title, runs)
+          "Scenario %s: %s is a lower bound in %d of the runs (%s); a difference of lower bounds "
+          .. "proves nothing."
+        ):format(scenario.name, row.title, runs, report_values.lacking(row))
       )
     end
   end

@@ -12,7 +12,7 @@ local OPEN = { inconclusive = true, unclear = true }
 
 -- Sentences on the primary metrics whose word is settled, and on those where it is open; and the
 -- words of exploratory metrics that changed.
-local function sentences(scenario)
+local function sentences(scenario, family)
   local settled, open, changed = {}, {}, {}
   for _, row in ipairs(scenario.metrics) do
     local comparison = row.comparison
@@ -20,9 +20,9 @@ local function sentences(scenario)
     local word = known(indicative) and indicative or comparison.verdict
     if comparison.family == "primary" then
       local list = OPEN[word] and open or settled
-      list[#list + 1] = verdict_text.sentence(row, scenario, word)
+      list[#list + 1] = verdict_text.sentence(row, scenario, word, family)
     elseif not row.detail and not OPEN[word] and word ~= "equivalent" then
-      changed[#changed + 1] = row.title .. " " .. word
+      changed[#changed + 1] = verdict_text.title(row) .. " " .. word
     end
   end
   return settled, open, changed
@@ -44,7 +44,7 @@ end
 
 local function scenario_lines(scenario, report, add)
   local void = known(report.comparison.void)
-  local settled, open, changed = sentences(scenario)
+  local settled, open, changed = sentences(scenario, report.comparison.family)
   local missing = absent(scenario, report)
   table.move(missing, 1, #missing, #open + 1, open)
   local function line(what, list)
@@ -54,7 +54,8 @@ local function scenario_lines(scenario, report, add)
   end
   line(void and "indicative only" or "concluded", settled)
   line("not concluded", open)
-  line("exploratory, not adjusted for their number", changed)
+  local exploratory = "exploratory, not adjusted for their number"
+  line(void and "indicative only, " .. exploratory or exploratory, changed)
   add(("Scenario %s, %s."):format(scenario.name, verdict_text.attainable(scenario.attainable)))
 end
 

@@ -161,6 +161,10 @@ local function budget_of(gate, entry)
   }
 end
 
+local function screen_decision(screen, values, entry)
+  return decide.screen(values.baseline, values.candidate, budget_of(screen, entry))
+end
+
 local function decision(gate, values, entry)
   if gate.limit then
     return decide.absolute(values.candidate, gate.limit, entry.direction)
@@ -168,46 +172,51 @@ local function decision(gate, values, entry)
   return decide.relative(values.baseline, values.candidate, budget_of(gate, entry))
 end
 
--- A row's values and its catalogue entry.
-local function subject(gate, scenario)
-  local row = find_row(scenario, gate.metric)
-  return row and row.comparison.values or NO_VALUES, assert(metric_names.entry(gate.metric))
+-- Whether the values of a variant are only known to be at least what they are. Higher is worse.
+local function at_least(row, variant)
+  return (row[variant].lower_bound or 0) > 0
 end
 
--- One gate on one scenario. What makes every verdict of the session void leaves the gate open.
-local function result(gate, scenario, void)
-  local found = decision(gate, subject(gate, scenario))
+-- What lower bounds do not show stays open: that the candidate is within a limit or no worse; and
+-- that it is worse than a baseline which may be higher itself.
+local function of_lower_bounds(gate, row, found)
+  local b, c = at_least(row, "baseline") and not gate.limit, at_least(row, "candidate")
+  if (b or c) and (found.decision ~= "fail" or b) and found.decision ~= "inconclusive" then
+    found.decision, found.reason = "inconclusive", "lower_bound"
+  end
+  return found
+end
+
+-- What a gate or screen decides about one scenario. What voids it leaves it open.
+local function decided(gate, scenario, void, rule)
+  local row = find_row(scenario, gate.metric)
+  local values = row and row.comparison.values or NO_VALUES
+  local found = rule(gate, values, assert(metric_names.entry(gate.metric)))
+  found = row and of_lower_bounds(gate, row, found) or found
   local open = void and found.reason ~= "missing_metric"
   return {
-    gate = gate.text,
     scenario = scenario.name,
     metric = gate.metric,
     decision = void and "inconclusive" or found.decision,
     reason = or_null(open and void or found.reason),
     budget = or_null(found.budget),
-    limit = or_null(gate.limit),
     worse_low = or_null(found.worse_low),
     worse_high = or_null(found.worse_high),
-    confidence = or_null(found.confidence),
-  }
+  },
+    found
 end
 
--- One screen on one scenario: short windows and few runs do not void it, what else does leaves it
--- open.
+local function result(gate, scenario, void)
+  local one, found = decided(gate, scenario, void, decision)
+  one.gate, one.limit, one.confidence = gate.text, or_null(gate.limit), or_null(found.confidence)
+  return one
+end
+
+-- Short windows and few runs do not void a screen.
 local function screened(screen, scenario, void)
-  local values, entry = subject(screen, scenario)
-  local found = decide.screen(values.baseline, values.candidate, budget_of(screen, entry))
-  local other = void ~= "diagnostic_only" and void or nil
-  return {
-    screen = screen.text,
-    scenario = scenario.name,
-    metric = screen.metric,
-    decision = other and "inconclusive" or found.decision,
-    reason = or_null(other or found.reason),
-    budget = or_null(found.budget),
-    worse_low = or_null(found.worse_low),
-    worse_high = or_null(found.worse_high),
-  }
+  local one = decided(screen, scenario, void ~= "diagnostic_only" and void or nil, screen_decision)
+  one.screen = screen.text
+  return one
 end
 
 local function for_scenarios(gates, scenarios, void, one_result)

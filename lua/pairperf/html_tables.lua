@@ -53,7 +53,7 @@ local function verdict_rows(report, family)
   local rows = {}
   for _, scenario in ipairs(report.scenarios) do
     for _, row in ipairs(scenario.metrics) do
-      if not row.detail and row.comparison.family == family then
+      if report_values.shown(row) and row.comparison.family == family then
         rows[#rows + 1] = verdict_row(scenario, row)
       end
     end

@@ -112,15 +112,6 @@ local function read_primary(values, names, add)
   return good and list or nil
 end
 
--- Fewest runs per variant with which a family of this size can be significant.
-local function runs_for_family(size)
-  local n = 4
-  while compare.attainable(n, n).largest_family < size do
-    n = n + 1
-  end
-  return n
-end
-
 local function check_family(draft, names, list, add)
   local size, fewest = #metric_names.pairs(list, names), math.huge
   for _, one in ipairs(draft.scenarios) do
@@ -130,7 +121,7 @@ local function check_family(draft, names, list, add)
   if size > largest then
     local words = "%d primary metrics are more than can be significant with %d+%d runs (%.0f): "
       .. "take %d repetitions, or fewer metrics by --primary"
-    add("warning", words:format(size, fewest, fewest, largest, runs_for_family(size)))
+    add("warning", words:format(size, fewest, fewest, largest, compare.runs_for_family(size)))
   end
 end
 

@@ -331,8 +331,9 @@ function M.render(report)
   top(out, report)
   report_md_verdicts.table(out, report)
   variant_table(out, report)
+  local family = known(report.comparison) and report.comparison.family or nil
   for _, scenario in ipairs(report.scenarios) do
-    report_md_scenario.section(out, scenario)
+    report_md_scenario.section(out, scenario, family)
   end
   runs_section(out, report)
   guard_section(out, report)

@@ -201,7 +201,8 @@ end
 --- Appends the section of one scenario.
 ---@param out string[]
 ---@param scenario table of report.scenarios
-function M.section(out, scenario)
+---@param family table[]? the primary metrics; nil where nothing is compared
+function M.section(out, scenario, family)
   markdown.heading(out, 2, "Scenario " .. md(scenario.name))
   markdown.paragraph(
     out,
@@ -230,7 +231,7 @@ function M.section(out, scenario)
         .. "one comparison."
     )
   end
-  report_md_verdicts.details(out, scenario)
+  report_md_verdicts.details(out, scenario, family)
   flag_lines(out, scenario)
   component_table(out, scenario)
   request_table(out, scenario)

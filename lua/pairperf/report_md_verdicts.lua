@@ -53,7 +53,7 @@ end
 local function add_rows(rows, report, family)
   for _, scenario in ipairs(report.scenarios) do
     for _, row in ipairs(scenario.metrics) do
-      if not row.detail and row.comparison.family == family then
+      if report_values.shown(row) and row.comparison.family == family then
         rows[#rows + 1] = table_row(scenario, row)
       end
     end
@@ -160,12 +160,12 @@ local function ratio_text(row)
   return text .. "."
 end
 
-local function detail(row, scenario)
+local function detail(row, scenario, family)
   local comparison = row.comparison
-  local advice = verdict_text.advice(row, scenario)
+  local advice = verdict_text.advice(row, scenario, family)
   local parts = {
     ("%s (%s), %s: %s."):format(
-      row.title,
+      verdict_text.title(row),
       comparison.family,
       row.unit,
       verdict_text.word(comparison)
@@ -242,11 +242,12 @@ end
 --- The details of one scenario's comparisons, and advice from inside its runs.
 ---@param out string[]
 ---@param scenario table
-function M.details(out, scenario)
+---@param family table[]? the primary metrics; nil where nothing is compared
+function M.details(out, scenario, family)
   local items = {}
   for _, row in ipairs(scenario.metrics) do
-    if not row.detail and known(row.comparison) then
-      items[#items + 1] = detail(row, scenario)
+    if family and report_values.shown(row) then
+      items[#items + 1] = detail(row, scenario, family)
     end
   end
   if #items > 0 then

@@ -87,7 +87,7 @@ local function scenario_text(scenario)
     rows[1] = { "metric", "unit", "baseline", "n" }
   end
   for _, row in ipairs(scenario.metrics) do
-    if not row.detail then
+    if report_values.shown(row) then
       rows[#rows + 1] = cells(row)
     end
   end

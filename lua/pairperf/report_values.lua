@@ -16,6 +16,12 @@ local function scaled(value, row)
   return known(value) and value * row.scale or nil
 end
 
+--- Whether a row stands among the results: a detail only when it was declared primary.
+---@param row table of report.scenarios[].metrics
+function M.shown(row)
+  return not row.detail or known(row.comparison) and row.comparison.family == "primary"
+end
+
 --- Median, range and IQR of one variant: "12.3", "11.9 to 12.8", "0.5".
 ---@param row table of report.scenarios[].metrics
 ---@param variant string
@@ -105,8 +111,9 @@ function M.own_cost(own)
   return text .. "."
 end
 
--- Whose values are lower bounds: "at least", "candidate at least"; nil when nobody's.
-local function at_least(row)
+--- Whose values are lower bounds: "at least", "candidate at least"; nil when nobody's.
+---@return string?
+function M.at_least(row)
   local b = (row.baseline.lower_bound or 0) > 0
   local c = row.candidate ~= nil and (row.candidate.lower_bound or 0) > 0
   if b and (c or not row.candidate) then
@@ -120,12 +127,13 @@ end
 function M.unit(row)
   local marks = {}
   marks[1] = known(row.tier) and row.tier or nil
-  marks[#marks + 1] = at_least(row)
+  marks[#marks + 1] = M.at_least(row)
   return #marks > 0 and ("%s (%s)"):format(row.unit, table.concat(marks, ", ")) or row.unit
 end
 
--- What a lower bound lacks.
-local function lacking(row)
+--- What a lower bound lacks.
+---@return string
+function M.lacking(row)
   if row.name:find "switches" then
     return "what a thread did between its last reading and its end is not counted"
   elseif row.tier == "conservation" then
@@ -158,7 +166,7 @@ function M.flags(row)
   local words, others = {}, {}
   for _, flag in ipairs(row.flags) do
     if flag == "lower_bound" then
-      words[1] = "at least what is shown: " .. lacking(row)
+      words[1] = "at least what is shown: " .. M.lacking(row)
     else
       others[#others + 1] = flag
     end

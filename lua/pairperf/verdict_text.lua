@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- A comparison in words, alike for first lines, Markdown and terminal. Plain text: whoever puts it
 --- into Markdown escapes it.
+local compare = require "pairperf.compare"
 local format = require "pairperf.format"
 local report_values = require "pairperf.report_values"
 local units = require "pairperf.units"
@@ -118,6 +119,7 @@ local REASONS = {
   artifact_changed = "an artifact changed while it was measured",
   unfinished = "the session is not finished",
   straddles_budget = "the interval straddles the budget",
+  lower_bound = "its values are lower bounds, which do not show it",
   straddles_limit = "some runs are within the limit and some beyond",
 }
 
@@ -148,7 +150,17 @@ local function more_runs(row, scenario)
   )
 end
 
-local WIDE = { interval_too_wide = true, not_significant_in_family = true }
+-- What a family of so many metrics needs; the power advice is for a metric on its own.
+local function family_runs(row, size)
+  local fewest, found = compare.runs_for_family(size), row.comparison.attainable
+  if fewest > math.min(found.baseline_runs, found.candidate_runs) then
+    return ("at least %d repetitions per variant are needed for %d primary metrics"):format(
+      fewest,
+      size
+    )
+  end
+  return ("more repetitions than these, or fewer than %d primary metrics, are needed"):format(size)
+end
 
 -- Why the word is open by the rules, whatever voids it besides.
 local function open_reason(comparison)
@@ -156,8 +168,11 @@ local function open_reason(comparison)
 end
 
 --- What would settle an open comparison; nil where runs would not.
+---@param row table
+---@param scenario table
+---@param family table[] the primary metrics, report.comparison.family
 ---@return string?
-function M.advice(row, scenario)
+function M.advice(row, scenario, family)
   local comparison = row.comparison
   local reason = open_reason(comparison)
   if reason == "order_sensitive" then
@@ -167,8 +182,10 @@ function M.advice(row, scenario)
     )
   elseif reason == "too_few_runs" or reason == "too_few_runs_for_difference" then
     return "at least 4 repetitions per variant are needed"
+  elseif reason == "not_significant_in_family" then
+    return family_runs(row, #family)
   end
-  return WIDE[reason] and more_runs(row, scenario) or nil
+  return reason == "interval_too_wide" and more_runs(row, scenario) or nil
 end
 
 -- ---------------------------------------------------------------- sentences
@@ -194,16 +211,23 @@ local function evidence(row)
   return table.concat(parts, ", ")
 end
 
+--- The name of a metric, and whose values are lower bounds.
+function M.title(row)
+  local mark = report_values.at_least(row)
+  return mark and ("%s (%s)"):format(row.title, mark) or row.title
+end
+
 --- One metric as part of a sentence.
 ---@param row table
 ---@param scenario table
 ---@param word string the verdict, or the indicative word
-function M.sentence(row, scenario, word)
-  local comparison = row.comparison
+---@param family table[] the primary metrics
+function M.sentence(row, scenario, word, family)
+  local comparison, title = row.comparison, M.title(row)
   if CHANGES[word] then
     local absolute, relative = M.estimate(row)
     return ("%s %s by %s %s, %s (%s)"):format(
-      row.title,
+      title,
       word,
       absolute,
       row.unit,
@@ -212,16 +236,16 @@ function M.sentence(row, scenario, word)
     )
   elseif word == "equivalent" then
     return ("%s equivalent within %s %s (%s)%s"):format(
-      row.title,
+      title,
       M.margin(row),
       row.unit,
       M.interval_words(row, comparison.equivalence_interval),
       comparison.below_margin_difference and ", a difference below the margin is certain" or ""
     )
   end
-  local advice = M.advice(row, scenario)
+  local advice = M.advice(row, scenario, family)
   return ("%s %s: %s%s"):format(
-    row.title,
+    title,
     word,
     M.reason(open_reason(comparison)),
     advice and ", " .. advice or ""

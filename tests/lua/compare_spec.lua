@@ -5,6 +5,7 @@ local compare = require "pairperf.compare"
 local conclusions_verdicts = require "pairperf.conclusions_verdicts"
 local core = require "pairperf.core"
 local gate = require "pairperf.gate"
+local html_tables = require "pairperf.html_tables"
 local metric_names = require "pairperf.metric_names"
 local report_compare = require "pairperf.report_compare"
 local report_md_verdicts = require "pairperf.report_md_verdicts"
@@ -171,7 +172,7 @@ describe("a comparison", function()
     assert.truthy(one.comparison.drift.residual_lag1 <= -0.5)
     assert.is_true(one.comparison.drift.seesaw)
     local out, report = {}, compared { one }
-    report_md_verdicts.details(out, report.scenarios[1])
+    report_md_verdicts.details(out, report.scenarios[1], report.comparison.family)
     assert.matches("go up and down in turn", table.concat(out, "\n"))
     assert.is_false(row("cpu_percent", LOW, WIDE).comparison.drift.seesaw)
   end)
@@ -194,6 +195,16 @@ describe("a comparison", function()
       words[i] = one.comparison.verdict
     end
     assert.same({ "higher", "lower", "unclear" }, words)
+    local drifting = row(
+      "billed_energy_per_second",
+      { 10, 30, 50, 70, 90 },
+      { 200, 220, 240, 260, 280 }
+    )
+    compared { drifting }
+    assert.same(
+      { "higher", "higher" },
+      { drifting.comparison.raw_verdict, drifting.comparison.detrended_verdict }
+    )
   end)
 end)
 
@@ -258,6 +269,14 @@ describe("words that do not count", function()
     )
     assert.matches("Scenario overview, indicative only: CPU regressed", lines_of(report))
     assert.equal("inconclusive (indicative: regressed)", verdict_text.word(found))
+    local other = compared(
+      { row("cpu_percent", LOW, HIGH) },
+      { change = { diagnostic_only = true }, primary = { "rss_max_bytes" } }
+    )
+    assert.matches(
+      "indicative only, exploratory, not adjusted for their number: CPU regressed",
+      lines_of(other)
+    )
     assert.equal("inconclusive", report.gates[1].decision)
     assert.equal("diagnostic_only", report.gates[1].reason)
   end)
@@ -386,6 +405,41 @@ describe("a gate", function()
   end)
 end)
 
+-- proves: CLI-7 MET-7
+describe("a gate on lower bounds", function()
+  local function decisions(baseline, candidate)
+    local one = row("cpu_percent", LOW, HIGH)
+    one.baseline.lower_bound, one.candidate.lower_bound = baseline, candidate
+    local scenarios = compared({ one }).scenarios
+    local gates = assert(
+      gate.read_all(
+        { "cpu_percent:<=50%", "cpu_percent:<=14%", "cpu_percent:+100%", "cpu_percent:+5%" },
+        { "overview" }
+      )
+    )
+    local found = gate.results(gates, scenarios)
+    table.move(
+      gate.screen_results({ table.unpack(gates, 3) }, scenarios, "diagnostic_only"),
+      1,
+      2,
+      5,
+      found
+    )
+    for i, one_result in ipairs(found) do
+      local reason = one_result.reason
+      found[i] = reason == "lower_bound" and "open" or one_result.decision
+    end
+    return { table.unpack(found) }
+  end
+
+  it("does not pass by what was not counted, and fails by what was", function()
+    assert.same({ "pass", "fail", "pass", "fail", "not_shown", "fail" }, decisions(0, 0))
+    assert.same({ "open", "fail", "open", "fail", "open", "fail" }, decisions(0, 1))
+    assert.same({ "pass", "fail", "open", "open", "open", "open" }, decisions(5, 0))
+    assert.same({ "open", "fail", "open", "open", "open", "open" }, decisions(5, 5))
+  end)
+end)
+
 describe("verdicts in words", function()
   -- proves: REP-4
   it("give the interval beside every difference, the margin beside every equality", function()
@@ -403,7 +457,7 @@ describe("verdicts in words", function()
     assert.matches("5%+5 runs: smallest possible p 0.0079; difference interval at 96.8 %%", text)
     local out = {}
     report_md_verdicts.table(out, report)
-    report_md_verdicts.details(out, report.scenarios[1])
+    report_md_verdicts.details(out, report.scenarios[1], report.comparison.family)
     local markdown = table.concat(out, "\n")
     assert.is_nil((text .. markdown):find("±", 1, true))
     assert.matches("Baseline runs: 10.00, 10.40, 10.10, 10.90, 10.60%.", markdown)
@@ -423,6 +477,53 @@ describe("verdicts in words", function()
       units.format_long(2 * more * 180)
     )
     assert.truthy(lines_of(report):find(advice, 1, true))
+  end)
+
+  -- proves: REP-4
+  it("say how many runs a family needs, not what one metric on its own would", function()
+    local seven = { "cpu_percent", "rss_max_bytes", "rss_mean_bytes", "pss_max_bytes" }
+    table.move({ "uss_max_bytes", "request_p50_ms", "ttft_p50_ms" }, 1, 3, 5, seven)
+    local report = compared({ row("cpu_percent", LOW, HIGH) }, { primary = seven })
+    local text = lines_of(report)
+    assert.matches("at least 6 repetitions per variant are needed for 7 primary metrics", text)
+    assert.is_nil(text:find("would", 1, true))
+    local near = row("cpu_percent", LOW, { 10.8, 15.5, 14.8, 16.0, 10.95 }) -- p 0.016
+    report = compared({ near }, { primary = { table.unpack(seven, 1, 4) } })
+    assert.equal("not_significant_in_family", near.comparison.reason)
+    text = lines_of(report)
+    assert.matches("more repetitions than these, or fewer than 4 primary metrics, are needed", text)
+  end)
+
+  -- proves: REP-4 MET-7
+  it("show a detail that was declared primary, in every table", function()
+    local one = row("cpu_percent_cgroup", LOW, HIGH)
+    one.detail = true
+    for _, variant in ipairs { "baseline", "candidate" } do
+      one[variant].n, one[variant].scheduled, one[variant].missing = 5, 5, 0
+    end
+    local function tables(primary)
+      local report = compared({ one }, { primary = { primary } })
+      local out = {}
+      report_md_verdicts.table(out, report)
+      report_md_verdicts.details(out, report.scenarios[1], report.comparison.family)
+      html_tables.verdicts(out, report)
+      return table.concat(out, "\n")
+    end
+    local _, count = tables("cpu_percent_cgroup"):gsub("CPU of the control group", "")
+    assert.equal(3, count)
+    one.comparison.family = "exploratory"
+    assert.is_nil(tables("cpu_percent"):find("CPU of the control group", 1, true))
+  end)
+
+  -- proves: REP-4 MET-7
+  it("say at least of a lower bound", function()
+    local one = row("voluntary_switches_per_second", LOW, { 30, 31, 32, 33, 34 })
+    one.candidate.lower_bound = 1
+    local report = compared({ one }, { primary = { "voluntary_switches_per_second" } })
+    assert.matches(
+      "concluded: Voluntary context switches %(candidate at least%) regressed",
+      lines_of(report)
+    )
   end)
 
   it("say that a family is larger than the runs can show", function()
