@@ -52,6 +52,13 @@ static pp_stop_action begin(pp_stop *stop, const pp_stop_view *view) {
     return view->leader == PP_LEADER_ALIVE ? PP_STOP_TERM_LEADER : PP_STOP_WAIT;
 }
 
+/* Somebody may have come back since the group was seen empty: what is left of its time goes on. */
+static pp_stop_action not_over(pp_stop *stop) {
+    stop->step = stop->forced ? PP_STEP_VERIFY : PP_STEP_GRACE;
+    stop->reap_deadline_ns = 0;
+    return PP_STOP_WAIT;
+}
+
 /* Reaping may fail for a while (a debugger has the leader): it is tried again within a bound, each
  * time on a group that is over at this look. */
 static pp_stop_action reap(pp_stop *stop, const pp_stop_view *view) {
@@ -60,8 +67,10 @@ static pp_stop_action reap(pp_stop *stop, const pp_stop_view *view) {
     if (first)
         stop->reap_deadline_ns = later(view->now_ns, stop->plan.verify_ns);
     if (view->leader == PP_LEADER_EXITED) {
+        if (!stop->gave_up && !group_is_over(view))
+            return not_over(stop);
         if (first || view->now_ns < stop->reap_deadline_ns)
-            return stop->gave_up || group_is_over(view) ? PP_STOP_REAP_LEADER : PP_STOP_WAIT;
+            return PP_STOP_REAP_LEADER;
         stop->gave_up = true;
     }
     stop->step = PP_STEP_ESCAPEES;

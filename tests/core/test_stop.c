@@ -91,6 +91,28 @@ static void the_leader_is_reaped_only_after_the_group_was_seen_empty(void **stat
     assert_false(stop.forced);
 }
 
+/* The first reap failed, and then somebody joined the group again. proves: GRP-1, GRP-4 */
+static void a_group_that_fills_again_before_the_reap_is_killed_after_the_grace(void **state) {
+    (void)state;
+    pp_stop stop = started(app);
+    pp_stop_view view = { .leader = PP_LEADER_EXITED, .now_ns = S };
+    assert_int_equal(next(&stop, view), PP_STOP_REAP_LEADER);
+    view.members = 1;
+    for (; view.now_ns < GRACE; view.now_ns += S)
+        assert_int_equal(next(&stop, view), PP_STOP_WAIT);
+    assert_int_equal(next(&stop, view), PP_STOP_KILL_GROUP);
+    view.members = 0;
+    assert_int_equal(next(&stop, view), PP_STOP_REAP_LEADER);
+    view.members = 1; /* and again: no second kill, but an end */
+    int64_t killed_ns = view.now_ns;
+    while (stop.step != PP_STEP_DONE && view.now_ns < killed_ns + 3 * VERIFY) {
+        assert_int_not_equal(next(&stop, view), PP_STOP_KILL_GROUP);
+        view.now_ns += S;
+    }
+    assert_int_equal(stop.step, PP_STEP_DONE);
+    assert_int_equal(stop.verdict, PP_VERDICT_UNVERIFIED);
+}
+
 /* proves: GRP-1 */
 static void a_living_leader_is_never_reaped(void **state) {
     (void)state;
@@ -444,6 +466,7 @@ int main(void) {
         cmocka_unit_test(nobody_is_signalled_when_only_the_exited_leader_remains),
         cmocka_unit_test(an_exited_application_leader_gives_its_group_the_grace_without_a_signal),
         cmocka_unit_test(the_leader_is_reaped_only_after_the_group_was_seen_empty),
+        cmocka_unit_test(a_group_that_fills_again_before_the_reap_is_killed_after_the_grace),
         cmocka_unit_test(a_living_leader_is_never_reaped),
         cmocka_unit_test(a_failed_list_or_an_unconfirmed_member_counts_as_a_live_one),
         cmocka_unit_test(a_later_clean_list_resolves_the_doubt),
