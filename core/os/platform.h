@@ -36,9 +36,9 @@ size_t pp_platform_stat_fields(const struct stat *st, pp_stat_field ret_fields[P
 /* CPUs that this process may use, at least 1. */
 unsigned pp_platform_cpus(void);
 
-/* Gives memory that was allocated and will be written its pages at once, which is cheaper than one
- * by one. Only ever a hint. */
-void pp_platform_populate(void *memory, size_t size);
+/* malloc() of what will be written from its beginning on: much of it in few, large pages where the
+ * system has them, as each new page costs. */
+void *pp_platform_allocate(size_t size);
 
 /* The beginning of this open file can be read without waiting for a device. False when the system
  * does not tell. */

@@ -148,10 +148,8 @@ static pp_status finish(manifest_build *maker, pp_error *reterr) {
 }
 
 static void *allocate(const pp__walk *walk, size_t size, pp_error *reterr) {
-    void *memory = malloc(size);
-    if (memory)
-        pp_platform_populate(memory, size);
-    else
+    void *memory = pp_platform_allocate(size);
+    if (!memory)
         pp_fail(reterr, PP_E_NOMEM, ENOMEM, "malloc", "%s", walk->root);
     return memory;
 }

@@ -19,12 +19,12 @@
 /* Change times are this coarse at most, and clocks are set back by less. */
 #define SETTLED_NS (INT64_C(3) * 1000000000)
 
-enum { BLOCK_MIN = 16 << 10, BLOCK_MAX = 1 << 20, BLOCK_POPULATED = 128 << 10 };
+enum { BLOCK_MIN = 32 << 10, BLOCK_MAX = 2 << 20 };
 
+/* Entries follow it. */
 struct pp__walk_block {
     pp__walk_block *next;
-    size_t size, used;
-    _Alignas(pp__walk_entry) char bytes[];
+    size_t size, used; /* itself included */
 };
 
 void pp__walk_done(pp__walk *walk) {
@@ -75,19 +75,17 @@ static bool grow(void **array, size_t count, size_t *capacity, size_t size) {
     return true;
 }
 
-/* The next block is twice as large as the one before, and always takes one entry. */
+/* The next block is eight times as large as the one before, and always takes one entry. */
 static bool add_block(pp__walk *walk, size_t wanted) {
-    size_t size = walk->blocks ? walk->blocks->size * 2 : BLOCK_MIN;
+    size_t size = walk->blocks ? walk->blocks->size * 8 : BLOCK_MIN;
     if (size > BLOCK_MAX)
         size = BLOCK_MAX;
-    if (size < wanted)
-        size = wanted;
-    pp__walk_block *block = malloc(sizeof *block + size);
+    if (size < sizeof *walk->blocks + wanted)
+        size = sizeof *walk->blocks + wanted;
+    pp__walk_block *block = pp_platform_allocate(size);
     if (!block)
         return false;
-    if (size >= BLOCK_POPULATED)
-        pp_platform_populate(block, sizeof *block + size);
-    *block = (pp__walk_block){ .next = walk->blocks, .size = size };
+    *block = (pp__walk_block){ .next = walk->blocks, .size = size, .used = sizeof *block };
     walk->blocks = block;
     return true;
 }
@@ -97,7 +95,7 @@ static void *block_alloc(pp__walk *walk, size_t size) {
     size = (size + align - 1) / align * align;
     if ((!walk->blocks || walk->blocks->size - walk->blocks->used < size) && !add_block(walk, size))
         return NULL;
-    void *memory = walk->blocks->bytes + walk->blocks->used;
+    void *memory = (char *)walk->blocks + walk->blocks->used;
     walk->blocks->used += size;
     return memory;
 }

@@ -69,9 +69,8 @@ unsigned pp_platform_cpus(void) {
     return online > 0 ? (unsigned)online : 1;
 }
 
-void pp_platform_populate(void *memory, size_t size) {
-    (void)memory;
-    (void)size;
+void *pp_platform_allocate(size_t size) {
+    return malloc(size);
 }
 
 bool pp_platform_in_memory(int fd) {
