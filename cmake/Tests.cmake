@@ -91,9 +91,10 @@ foreach(name IN ITEMS sse_server live_app)
         OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/stubs")
 endforeach()
 
-# Below this the CLI tests run what they test, to see what it leaves behind; and what sheds much.
+# Below this the CLI tests run what they test, to see what it leaves behind; what sheds much; and
+# what gives ACLs.
 if(PP_OS_DIR STREQUAL "linux")
-    foreach(name IN ITEMS subreaper storm)
+    foreach(name IN ITEMS acl subreaper storm)
         add_executable(pp_${name} tests/stubs/${name}.c)
         target_link_libraries(pp_${name} PRIVATE pp_plain_flags)
         set_target_properties(pp_${name} PROPERTIES

@@ -137,6 +137,47 @@ refusals() { # refusals WHO: directories that this user may write
     point "  and says so" said "dangling-directory.* can be written by this user (unknown: "
 }
 
+# What an ACL says beyond the mode, of user 65534. Run as that user; then as root.
+acl() { "$PP_TEST_BUILD_DIR/tests/stubs/acl" "$@" 2>"$scratch/output"; } # acl PATH USER PERMISSIONS MASK
+acls() {
+    local dir=$scratch/acl
+    (
+        umask 022
+        mkdir -p "$dir"/{given,masked,denied,launcher}/bin
+        for name in given masked denied launcher; do echo one >"$dir/$name/bin/nvpair"; done
+        chmod 777 "$dir/denied/bin"
+    )
+    acl "$dir/given/bin" 65534 7 7 && acl "$dir/masked/bin" 65534 7 5 && acl "$dir/denied/bin" 65534 5 7 &&
+        acl "$dir/launcher/bin/nvpair" 65534 6 6
+    local made=$?
+    if [ "$made" -eq 77 ]; then
+        skip "ACLs" "$(cat "$scratch/output")"
+        rm -r "$dir"
+        return
+    fi
+    point "ACLs can be given" test "$made" -eq 0
+    guarding acl-given : --guard-path "$dir/given/bin/nvpair"
+    point "a directory that an ACL lets this user write is refused" refused
+    point "  by name" said "guard: '$dir/given/bin' can be written by this user"
+    guarding acl-masked : --guard-path "$dir/masked/bin/nvpair"
+    point "one whose ACL has a mask that takes the right away needs no override" status_is 0
+    guarding acl-denied : --guard-path "$dir/denied/bin/nvpair"
+    point "nor does one that all may write, but for this user" status_is 0
+    guarding acl-launcher "echo two >'$dir/launcher/bin/nvpair'" --guard-path "$dir/launcher/bin/nvpair"
+    point "a launcher that an ACL lets this user write is watched all the same" failed_at guard
+    point "  by its content" reason "$dir/launcher/bin/nvpair: .*sha256"
+}
+acls_and_root() {
+    local dir=$scratch/acl
+    guarding acl-root : --guard-path "$dir/masked/bin/nvpair"
+    point "root is refused whatever the ACL says" refused
+    echo one >"$dir/masked/bin/nvpair"
+    chmod 644 "$dir/masked/bin/nvpair"
+    guarding acl-changed "'$PP_TEST_BUILD_DIR/tests/stubs/acl' '$dir/masked/bin/nvpair' 65534 6 6" \
+        --allow-system-launcher-write --guard-path "$dir/masked/bin/nvpair"
+    point "an ACL that lets somebody write the launcher shows in its mode" reason "$dir/masked/bin/nvpair: mode"
+}
+
 as=(env)
 me="as this user"
 [ "$(id -u)" -ne 0 ] || me="as root"
@@ -164,9 +205,12 @@ if [ "$(id -u)" -eq 0 ]; then
     guarding closed : --guard-path "$scratch/shut/bin/nvpair"
     point "  one that nobody may read is refused" status_is 2
     point "    by name" said "shut/bin/nvpair cannot be read and verified: .*EACCES"
+    acls
     as=(env)
+    [ ! -e "$scratch/acl" ] || acls_and_root
 else
     skip "other users" "needs root"
+    skip "ACLs" "needs root, to be two users"
 fi
 
 # The guard's own path, on a file system of our own.
