@@ -111,7 +111,7 @@ judged({
   bar = ("<= %.1f %%"):format(CORE_BAR[how]),
 }, core(mine.cpu_ns), core(floor.cpu_ns), CORE_BAR[how])
 bench.row {
-  name = label .. ": CPU per sample, against the floor",
+  name = label .. ": CPU per sample (PSS once a second in both), against the floor",
   ours = ("%s = %.2f x"):format(bench.ms(mine.cpu_ns), mine.cpu_ns / floor.cpu_ns),
   floor = bench.ms(floor.cpu_ns),
   bar = ("<= %d x"):format(FLOOR_BAR),

@@ -74,10 +74,12 @@ cost_of() {
 }
 
 cost() {
-    cost_of 0 group
-    cost_of 0 ticking
-    cost_of 200 ticking
-    cost_of 2000 ticking
+    local count kind
+    for count in 0 200 2000; do
+        for kind in group ticking; do
+            cost_of "$count" "$kind"
+        done
+    done
     local seconds=60
     [ -z "${LONG-}" ] || seconds=600
     limit_s=$((seconds + 240)) script churn churn "$seconds"
