@@ -223,7 +223,8 @@ end
 
 local EXACT_PAIRS <const> = 20
 
--- How many of all sign changes give a sum at least as far from 0.
+-- How many of all sign changes give a sum at least as far from 0. The first sign is kept: changing
+-- all of them changes no distance.
 local function sign_flip_p(differences)
   local n, size = #differences, {}
   for i, d in ipairs(differences) do
@@ -240,8 +241,8 @@ local function sign_flip_p(differences)
     flip(i + 1, sum + differences[i])
     flip(i + 1, sum - differences[i])
   end
-  flip(1, 0.0)
-  return hits / 2 ^ n
+  flip(2, differences[1])
+  return hits / 2 ^ (n - 1)
 end
 
 --- Neighbouring runs as pairs: Walsh average and exact sign-flip p, which above 20 pairs is left
