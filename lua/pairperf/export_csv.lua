@@ -97,13 +97,20 @@ local function sorted_names(map)
   return names
 end
 
-local function add_components(lines, run, components)
+-- Why a component has no value: the tree has none for the same reason.
+local function component_reason(metrics, name)
+  local whole = metrics[name == "cpu_percent" and "cpu_percent_observed" or name]
+  return whole and known(whole.reason) and whole.reason or "not measured"
+end
+
+local function add_components(lines, run, components, metrics)
   for _, component in ipairs(sorted_names(components)) do
     local one = components[component]
     for _, name in ipairs(sorted_names(one)) do
       local unit = UNIT_OF_COMPONENT[name] or name:find "_bytes$" and "B"
       if unit and (one[name] == json.null or type(one[name]) == "number") then
         local fields = { component = component, metric = name, unit = unit, value = one[name] }
+        fields.reason = not known(one[name]) and component_reason(metrics, name) or nil
         add_line(lines, of_run(run, fields))
       end
     end
@@ -118,8 +125,9 @@ function M.text(report, summaries)
   local lines = { table.concat(M.COLUMNS, ",") .. "\r\n" }
   for _, run in ipairs(report.runs) do
     local summary, before = summaries[run.slot] or {}, #lines
-    add_metrics(lines, run, summary.metrics or {})
-    add_components(lines, run, summary.components or {})
+    local metrics = summary.metrics or {}
+    add_metrics(lines, run, metrics)
+    add_components(lines, run, summary.components or {}, metrics)
     if #lines == before then -- nothing was measured, but the run is not left out
       add_line(lines, of_run(run, { reason = run.reason }))
     end

@@ -161,6 +161,25 @@ describe("export csv", function()
     assert.equal("", pending[1].metric)
   end)
 
+  -- proves: REP-4 MET-6
+  it("says why a component has no value", function()
+    session()
+    local path = dir .. "/" .. fixture.plan({}).runs[1].directory .. "/summary.json"
+    local built = assert(json.decode(assert(core.fs.read(path))))
+    local name = next(built.components)
+    built.components[name].cpu_percent = json.null
+    built.components[name].rss_max_bytes = json.null
+    built.metrics.rss_max_bytes.value, built.metrics.rss_max_bytes.reason = json.null, "incomplete"
+    fixture.write(path, assert(json.encode(built)))
+    local reasons = {}
+    for _, one in ipairs(records(export "csv")) do
+      if one.slot == "0" and one.component ~= "" and one.value == "" then
+        reasons[one.metric] = one.reason
+      end
+    end
+    assert.same({ cpu_percent = "not measured", rss_max_bytes = "incomplete" }, reasons)
+  end)
+
   -- proves: REP-4
   it("shows_a_process_called_markup_as_text_and_no_name_as_a_formula", function()
     session()
