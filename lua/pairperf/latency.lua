@@ -77,7 +77,7 @@ end
 local function quantiles(good, low, high)
   local points, bounds = {}, {}
   for name, permille in pairs(POINTS) do
-    points[name] = stats.quantile(good, permille).value
+    points[name] = finite(stats.quantile(good, permille).value)
     bounds[name] = json.array {
       finite(stats.quantile(low, permille).value),
       finite(stats.quantile(high, permille).value),

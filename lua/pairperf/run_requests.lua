@@ -117,9 +117,6 @@ function M.add(result, requests)
     window = { start_ns = window.start_ns, end_ns = window.end_ns },
     requests = requests,
   }
-  for name, value in pairs(run.e2e_ms) do
-    run.e2e_ms[name] = value or json.null
-  end
   run.recorded = #requests
   run.torn, run.malformed = requests.torn, requests.malformed
   run.delay_s = requests.client and requests.client.delay_s or json.null
