@@ -38,8 +38,16 @@ end
 
 -- A screen that can never fail would only look like one.
 local function check_screen_runs(draft, add)
-  for _, one in ipairs(#(draft.values.screen or {}) > 0 and draft.scenarios or {}) do
-    if one.repetitions < gate.SCREEN_RUNS then
+  local screens = gate.read_screens(draft.values.screen or {}, scenario_names(draft)) or {}
+  local function screened(name)
+    for _, screen in ipairs(screens) do
+      if screen.scenario == nil or screen.scenario == name then
+        return true
+      end
+    end
+  end
+  for _, one in ipairs(draft.scenarios) do
+    if one.repetitions < gate.SCREEN_RUNS and screened(one.name) then
       local words = "option '--screen': %d repetitions cannot show a regression; take at least %d"
       add("refused", words:format(one.repetitions, gate.SCREEN_RUNS))
     end

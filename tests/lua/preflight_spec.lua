@@ -104,6 +104,16 @@ describe("preflight", function()
     assert.matches("2 repetitions cannot show a regression; take at least 3", only_refusal(planned))
     planned = examine(with("--screen", "cpu_percent:+5%", "--repetitions", "3"))
     assert.is_false(preflight.refused(planned))
+    local one = { name = "overview", summary = "s", repetitions = 3 }
+    local declared = {
+      name = "suite",
+      summary = "s",
+      scenarios = { one, { name = "tray", summary = "s", repetitions = 2 } },
+    }
+    planned = examine(with("--screen", "overview/cpu_percent:+5%"), declared)
+    assert.is_false(preflight.refused(planned))
+    planned = examine(with("--screen", "tray/cpu_percent:+5%"), declared)
+    assert.matches("2 repetitions cannot show a regression", only_refusal(planned))
     planned = examine(with("--screen", "cpu_percnt:+5%"))
     assert.matches("did you mean 'cpu_percent'", only_refusal(planned))
     planned = examine(with("--screen", "cpu_percent:<=5"))
