@@ -149,12 +149,24 @@ local MARKDOWN = {
   ["*"] = "\\*",
   ["["] = "\\[",
   ["]"] = "\\]",
+  ["~"] = "\\~",
 }
+
+-- What would begin a heading, a list, a quotation or a rule.
+local function beginning(text)
+  return (text:gsub("^( *)([#+>=-])", "%1\\%2"):gsub("^( *%d+)([.)])%f[ %z]", "%1\\%2"))
+end
 
 --- The same for a cell or a sentence in Markdown: nothing in it is markup, no pipe ends a cell.
 ---@return string
 function M.markdown(bytes)
-  return (M.text(bytes):gsub("[&<|`\\*%[%]]", MARKDOWN))
+  local text = M.text(bytes):gsub("[&<|`\\*%[%]~]", MARKDOWN)
+  -- Underscores inside a word are no markup.
+  text = text:gsub("()(_+)()", function(first, run, last)
+    local inside = text:sub(first - 1, first - 1):find "%w" and text:sub(last, last):find "%w"
+    return not inside and run:gsub("_", "\\_") or run
+  end)
+  return beginning(text)
 end
 
 return M

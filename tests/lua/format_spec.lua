@@ -79,5 +79,22 @@ describe("foreign text", function()
     assert.is_nil(cell:find("`", 1, true))
     assert.is_nil(cell:find("<", 1, true))
     assert.equal("a\\\\&#124;b &#96;c&#96; &lt;d> \\[e\\](f) \\*g\\* &amp;amp;", cell)
+    for text, escaped in pairs {
+      _app_ = "\\_app\\_",
+      ["/opt/__x/y_"] = "/opt/\\_\\_x/y\\_",
+      cpu_percent__max = "cpu_percent__max",
+      ["~~x~~"] = "\\~\\~x\\~\\~",
+      ["# x"] = "\\# x",
+      ["  - x # y"] = "  \\- x # y",
+      ["+ x"] = "\\+ x",
+      ["> x"] = "\\> x",
+      ["==="] = "\\===",
+      ["12. x"] = "12\\. x",
+      ["1) x"] = "1\\) x",
+      ["12."] = "12\\.",
+      ["12.5 x"] = "12.5 x",
+    } do
+      assert.equal(escaped, format.markdown(text))
+    end
   end)
 end)
