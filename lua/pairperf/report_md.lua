@@ -298,7 +298,7 @@ local function context_lines(out, context)
   end
   markdown.paragraph(out, "The controller's context:")
   for line in (format.bytes(context) .. "\n"):gmatch "([^\n]*)\n" do
-    out[#out + 1] = "> " .. md(line)
+    out[#out + 1] = "> " .. md(line) .. "  " -- two spaces keep the lines apart
   end
   out[#out + 1] = ""
 end
@@ -340,8 +340,8 @@ function M.render(report)
   machine_section(out, report)
   harness_section(out, report)
   caveat_section(out, report)
-  checklist_section(out, report)
   evidence_section(out, report)
+  checklist_section(out, report)
   return table.concat(out, "\n")
 end
 

@@ -53,6 +53,17 @@ describe("report.md", function()
     )
   end)
 
+  -- proves: REP-6
+  it("ends with the checklist and the lines of the context, each for itself", function()
+    fixture.session(dir, fixture.plan { context = "# one\n_two_" }, {})
+    assert(report.write(dir))
+    local text = assert(core.fs.read(dir .. "/report.md"))
+    says(text, "session.log")
+    local last = text:match ".*\n## ([^\n]*)\n"
+    assert.equal("Checklist", last)
+    assert.equal("> \\# one  \n> \\_two\\_  \n", text:match "context:\n\n(.*)$")
+  end)
+
   -- proves: PLAN-1
   it("says when switches for tests were set", function()
     local plan = fixture.plan {}
