@@ -62,10 +62,11 @@ end
 
 local METHOD = "A shift is the median of all candidate minus baseline differences. Positive is "
   .. "higher. Equivalent means that the difference is certainly within the margin; inconclusive "
-  .. "does not mean equal. Each p is exact if runs are exchangeable: the order was alternated, "
-  .. "not randomised. Primary metrics were declared before the runs and are adjusted for their "
-  .. "number (Holm); exploratory ones are not. What one run leaves behind for the next cannot be "
-  .. "estimated in strict alternation: repeat with the other variant first where it matters."
+  .. "does not mean equal. Each p is exact (above 60 runs of both variants: by the normal "
+  .. "approximation) if runs are exchangeable: the order was alternated, not randomised. Primary "
+  .. "metrics were declared before the runs and are adjusted for their number (Holm); exploratory "
+  .. "ones are not. What one run leaves behind for the next cannot be estimated in strict "
+  .. "alternation: repeat with the other variant first where it matters."
 
 --- The table of verdicts, primary metrics first.
 ---@param out string[]
@@ -155,7 +156,12 @@ local function ratio_text(row)
   end
   local text = ("Ratio %.3f"):format(ratio.estimate)
   if known(ratio.interval) then
-    text = ("%s, interval %.3f to %.3f"):format(text, ratio.interval.low, ratio.interval.high)
+    text = ("%s, %s interval %.3f to %.3f"):format(
+      text,
+      verdict_text.percent(ratio.interval.level),
+      ratio.interval.low,
+      ratio.interval.high
+    )
   end
   return text .. "."
 end

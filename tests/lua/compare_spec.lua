@@ -462,6 +462,8 @@ describe("verdicts in words", function()
     assert.is_nil((text .. markdown):find("±", 1, true))
     assert.matches("Baseline runs: 10.00, 10.40, 10.10, 10.90, 10.60%.", markdown)
     assert.matches("No outlier%.", markdown)
+    assert.matches("Ratio 1.468, 96.8 %% interval 1.%d+ to 1.%d+%.", markdown)
+    assert.matches("Each p is exact %(above 60 runs of both variants: by the normal", markdown)
     assert.matches("Second opinion by 5 pairs", markdown)
   end)
 
