@@ -105,8 +105,8 @@ local function declare(input, values, floor)
   end
   local excludes = #plan.excluded_components > 0
   local planned = plan.comparison or report_compare.plan({}, scenarios, excludes)
-  if given(values.primary) then
-    local primary = applicable(values.primary, scenarios)
+  local primary = applicable(values.primary or {}, scenarios)
+  if #primary > 0 then
     planned.primary = report_compare.plan({ primary = primary }, scenarios, excludes).primary
     planned.primary_origin = "after the runs"
   end

@@ -6,6 +6,7 @@ local json = require "pairperf.json"
 local machine = require "pairperf.machine"
 local manifest_changes = require "pairperf.manifest_changes"
 local measured = require "pairperf.measured"
+local noise_floor = require "pairperf.noise_floor"
 local report_values = require "pairperf.report_values"
 
 local M = {}
@@ -159,8 +160,8 @@ function M.lines(report)
   if report.null_control then
     add(
       "A/A control: both sides are the same build with the same arguments. Every difference below "
-        .. "is noise of machine and method, and its size is what a real comparison must exceed: "
-        .. "noise-floor.json, for --noise-floor."
+        .. "is noise of machine and method, and its size is what a real comparison must exceed"
+        .. (noise_floor.measured(report) and ": noise-floor.json, for --noise-floor." or ".")
     )
   end
   if report.mode == "single" then

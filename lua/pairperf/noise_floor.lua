@@ -35,6 +35,13 @@ function M.machine(probes)
   return machine
 end
 
+--- Whether the control of a report holds: also a short one shows noise, a void one nothing.
+---@param report table as built
+function M.measured(report)
+  local void = report.null_control and report.comparison.void
+  return void == json.null or void == "diagnostic_only"
+end
+
 -- The least margin within which this comparison is certain to lie; none without an interval.
 local function floor_of(row)
   local comparison = row.comparison
@@ -165,15 +172,24 @@ end
 
 --- Where a plan's margins come from, for its report.
 ---@param cited table?
+---@param scenarios table[] of the report
 ---@return table?
-function M.source(cited)
-  return cited
-    and {
-      path = cited.path,
-      sha256 = cited.sha256,
-      created_utc = cited.created_utc,
-      margins = #cited.margins,
-    }
+function M.source(cited, scenarios)
+  if not cited then
+    return nil
+  end
+  local used = 0
+  for _, scenario in ipairs(scenarios) do
+    for _, row in ipairs(scenario.metrics) do
+      used = used + (row.comparison.margin_origin == "noise_floor" and 1 or 0)
+    end
+  end
+  return {
+    path = cited.path,
+    sha256 = cited.sha256,
+    created_utc = cited.created_utc,
+    margins = used,
+  }
 end
 
 --- The margins that a plan cites for a scenario.

@@ -85,7 +85,8 @@ end
 --- The files of a report.
 ---@param output_dir string
 ---@param input table of M.load
----@return {[1]: string, [2]: string}[]? files name and content; of an A/A session its noise floor
+---@return {[1]: string, [2]: string}[]? files name and content; of an A/A session that holds also
+---  its noise floor
 ---@return table|pairperf.Error report
 function M.files(output_dir, input)
   local report = report_build.build(input)
@@ -102,7 +103,7 @@ function M.files(output_dir, input)
     { "report.md", report_md.render(report) },
     { "report.html", page },
   }
-  if report.null_control then
+  if noise_floor.measured(report) then
     local floor = noise_floor.build(report, input.probes)
     files[4] = { noise_floor.FILE, assert(core.json.encode(floor)) .. "\n" }
   end

@@ -93,7 +93,7 @@ function M.add(report, plan)
     family = planned.primary,
     family_origin = planned.primary_origin,
     void = void or json.null,
-    noise_floor = noise_floor.source(planned.noise_floor) or json.null,
+    noise_floor = noise_floor.source(planned.noise_floor, report.scenarios) or json.null,
   }
   local gates = assert(gate.read_all(planned.gates, scenarios))
   local screens = assert(gate.read_screens(planned.screens or {}, scenarios))

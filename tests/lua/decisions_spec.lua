@@ -256,6 +256,38 @@ describe("a noise floor", function()
     end
   end)
 
+  -- proves: PLAN-4 REP-3
+  it("is none when the session is not finished or an artifact changed", function()
+    local changed = { artifacts = { baseline = { unchanged = false } } }
+    for i, candidate in ipairs { { 20, 21 }, SAME } do
+      local dir = session(LOW, candidate, { null_control = true })
+      if i == 2 then
+        fixture.write(dir .. "/session.json", assert(json.encode(changed)))
+      end
+      local built = assert(report.write(dir))
+      assert.is_nil(core.fs.lstat(dir .. "/noise-floor.json"))
+      assert.is_nil(table.concat(built.conclusions):find("noise-floor.json", 1, true))
+    end
+    local short = session(LOW, SAME, { null_control = true, diagnostic = DIAGNOSTIC })
+    assert(report.write(short))
+    assert(core.fs.lstat(short .. "/noise-floor.json"))
+  end)
+
+  it("counts the metrics that use it, not those that it has", function()
+    local _, path = control()
+    local dir = session(LOW, SAME)
+    local floor = assert(json.decode(assert(core.fs.read(path))))
+    local metrics = floor.scenarios[1].metrics
+    metrics[#metrics + 1] = { metric = "swap_mean_bytes", tier = "none of these", floor = 1 }
+    for name, value in pairs { low = 0, high = 1, level = 0.9 } do
+      metrics[#metrics][name] = value
+    end
+    metrics[#metrics].baseline_runs, metrics[#metrics].candidate_runs = 5, 5
+    fixture.write(path, assert(json.encode(floor)))
+    local _, text = run("compare", dir, "--noise-floor", path)
+    says(text, "The margin of 3 metrics is the noise floor of an A/A session")
+  end)
+
   it("is the same in a report that is built again", function()
     local dir, path = control()
     local before = assert(core.fs.read(path))
@@ -317,6 +349,22 @@ describe("gates of several hosts", function()
         )
       )
     )
+  end)
+
+  -- proves: REP-5
+  it("leave the declared family of a session alone that has no such scenario", function()
+    local dir = session(LOW, SAME)
+    local other = session(LOW, SAME)
+    local input = assert(json.decode(assert(core.fs.read(other .. "/plan.json"))))
+    input.scenarios[1].name = "tray"
+    for _, one in ipairs(input.runs) do
+      one.scenario = "tray"
+    end
+    fixture.write(other .. "/plan.json", assert(json.encode(input)))
+    local _, text = run("compare", dir, other, "--primary", "tray/rss_max_bytes")
+    local _, count = text:gsub("The primary metrics were chosen after the runs", "")
+    assert.equal(1, count)
+    says(text, "  tray, Resident memory, maximum: ")
   end)
 
   it("are put together gate by gate", function()
