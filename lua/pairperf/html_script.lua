@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
---- The script of report.html: puts a dygraph in the place of each timeline's drawing, and controls
---- that a keyboard reaches. Text enters the page as text only.
+--- The script of report.html: puts a dygraph in the place of each timeline's drawing that is looked
+--- at, and controls that a keyboard reaches. Text enters the page as text only.
 return [==[
 (function () {
   "use strict";
@@ -45,8 +45,7 @@ return [==[
       });
     };
   }
-  function draw(section, chart, index) {
-    var figure = document.getElementById(section.id + "-" + index);
+  function draw(section, state, chart, figure) {
     var plot = add(figure, "div", "", "plot");
     var readout = add(figure, "div", "", "readout");
     readout.setAttribute("aria-hidden", "true");
@@ -56,6 +55,8 @@ return [==[
     figure.classList.add("live");
     var options = theme(section);
     options.labels = ["s"].concat(section.runs.map(function (run) { return run.label; }));
+    options.visibility = state.shown.slice();
+    options.dateWindow = state.range;
     options.legend = "never";
     options.connectSeparatedPoints = true;
     options.includeZero = true;
@@ -74,7 +75,7 @@ return [==[
       });
     };
     options.unhighlightCallback = function () { readout.textContent = AXIS; };
-    return new Dygraph(plot, rows(section, chart), options);
+    state.graphs.push(new Dygraph(plot, rows(section, chart), options));
   }
   function control(parent, type, text, change) {
     var label = add(parent, "label");
@@ -85,13 +86,14 @@ return [==[
     input.addEventListener("change", function () { change(input.checked); });
     return input;
   }
-  function controls(section, graphs) {
+  function controls(section, state) {
     var place = document.getElementById(section.id + "-controls");
     var runs = add(place, "fieldset");
     add(runs, "legend", "Runs shown");
     section.runs.forEach(function (run, i) {
       control(runs, "checkbox", run.label, function (on) {
-        graphs.forEach(function (graph) { graph.setVisibility(i, on); });
+        state.shown[i] = on;
+        state.graphs.forEach(function (graph) { graph.setVisibility(i, on); });
       });
     });
     var label = add(place, "label", "Range ");
@@ -99,20 +101,38 @@ return [==[
     add(select, "option", "launch to end");
     add(select, "option", "window only");
     select.addEventListener("change", function () {
-      var range = select.selectedIndex ? [0, section.duration_ms / 1000] : null;
-      graphs.forEach(function (graph) { graph.updateOptions({ dateWindow: range }); });
+      state.range = select.selectedIndex ? [0, section.duration_ms / 1000] : null;
+      state.graphs.forEach(function (graph) {
+        graph.updateOptions({ dateWindow: state.range });
+      });
     });
     add(place, "span", "Drag across a chart to zoom, double-click to see all.", "note");
   }
+  // A chart is drawn when it comes near the screen; until then, and on paper, its drawing stands.
+  var waiting = new Map();
+  var nearby = new IntersectionObserver(function (entries) {
+    entries.forEach(function (entry) {
+      if (!entry.isIntersecting || !waiting.has(entry.target)) return;
+      waiting.get(entry.target)();
+      waiting.delete(entry.target);
+      nearby.unobserve(entry.target);
+    });
+  }, { rootMargin: "300px" });
   var sections = JSON.parse(document.getElementById("data").textContent);
   var all = sections.map(function (section) {
-    var graphs = section.charts.map(function (chart, i) { return draw(section, chart, i); });
-    controls(section, graphs);
-    return { section: section, graphs: graphs };
+    var shown = section.runs.map(function () { return true; });
+    var state = { shown: shown, range: null, graphs: [] };
+    section.charts.forEach(function (chart, i) {
+      var figure = document.getElementById(section.id + "-" + i);
+      waiting.set(figure, function () { draw(section, state, chart, figure); });
+      nearby.observe(figure);
+    });
+    controls(section, state);
+    return { section: section, state: state };
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () {
     all.forEach(function (one) {
-      one.graphs.forEach(function (graph) { graph.updateOptions(theme(one.section)); });
+      one.state.graphs.forEach(function (graph) { graph.updateOptions(theme(one.section)); });
     });
   });
 })();

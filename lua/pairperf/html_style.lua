@@ -49,7 +49,8 @@ summary{cursor:pointer;font-weight:600}
 .controls fieldset{border:1px solid var(--rule);border-radius:6px;margin:8px 0;padding:6px 12px}
 .controls label{display:inline-block;margin-right:14px;white-space:nowrap}
 .live>svg{display:none}.plot{position:relative;width:100%;height:220px}
-.readout{min-height:20px;font-size:13px;text-align:right;color:var(--dim);font-variant-numeric:tabular-nums}
+.readout{min-height:20px;font-size:13px;color:var(--dim);text-align:right;
+font-variant-numeric:tabular-nums}
 .dygraph-axis-label{color:var(--dim);font-size:12px;overflow:hidden;line-height:normal}
 .dygraph-axis-label-x{text-align:center}.dygraph-axis-label-y{text-align:right}
 .dygraph-label{color:var(--dim);font-size:12px;text-align:center}
