@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Measures what measuring costs and how exact it is, beside the peers and the bare system calls.
 #   tests/bench/run.sh [BUILD [SECTION...]]      default: build/release, every section
-# Sections: teardown cpu memory cost cadence chromium stalled hash statistics. Each script has
+# Sections: teardown cpu memory cost cadence chromium stalled hash statistics report. Each script has
 # 5 minutes (hash: 10) and is a miss after that. LONG=1: escape churn for 10 minutes. AA=N: so many real A/A
 # sessions of the demonstration, 20 s each (default 20).
 # Each line: ok|MISS|told NAME: ours, floor, peer, bar. All sections run; exit 1 when a bar is missed.
@@ -32,7 +32,7 @@ keep() {
 script() {
     local name=$1 file=$2
     shift 2
-    keep "$name" "$build/pairperf-lua" --lua-path "$here" "$here/$file.lua" "$build" \
+    keep "$name" "$build/pairperf-lua" --lua-path "$here" --lua-path tests/lua "$here/$file.lua" "$build" \
         "$work/$name" "$@" --authorize-launch
 }
 
@@ -114,7 +114,7 @@ section() {
     case $1 in
     hash) limit_s=600 keep hash "$here/hash.sh" "$build" 3 ;;
     cost | statistics) "$1" ;;
-    teardown | cpu | memory | cadence | chromium | stalled) script "$1" "$1" ;;
+    teardown | cpu | memory | cadence | chromium | stalled | report) script "$1" "$1" ;;
     *)
         echo "unknown section '$1'" >&2
         exit 2
@@ -128,7 +128,7 @@ cmake --build "$build" --target pp_bench >"$work/build.log" || {
     cat "$work/build.log" >&2
     exit 1
 }
-[ $# -gt 0 ] || set -- teardown cpu memory cost cadence chromium stalled hash statistics
+[ $# -gt 0 ] || set -- teardown cpu memory cost cadence chromium stalled hash statistics report
 for name in "$@"; do
     section "$name"
 done
