@@ -3,6 +3,7 @@
 # What tests/real/run.sh demands of a session: $session, $scenario, $status, $runs, $repetitions.
 # Every check has a name, is counted, and is printed when it misses.
 # shellcheck disable=SC2154 # run.sh sets them
+# shellcheck disable=SC2016 # variables of jq, backquotes of Markdown
 
 check() { # NAME COMMAND...
     name=$1
@@ -147,7 +148,6 @@ found = {family.name: family for family in families(sys.stdin.read())}
 assert len(found["pairperf_rss_max_bytes"].samples) == 10
 assert found["pairperf_cpu_cores"].unit == "cores"' <"$1"
 }
-# shellcheck disable=SC2016 # backquotes of Markdown
 documented_query() { sed -n '/^```sql/,/^```/{/^```/!p}' "$root/docs/EXPORTS.md" | sed "s|DIR/|$session/|"; }
 # run, pid, executable, CPU, last CPU, memory, writes; 2^53 + 1 + 4 * (2 * 10^9 + 9) and 2^64 - 1
 duckdb_reads_exactly() {
@@ -175,4 +175,55 @@ check_exports() {
     check "export perfetto" "$pairperf" export perfetto "$session" --to "$session.trace.json"
     check "the trace parses" jq -e '[.traceEvents[] | select(.cat == "process")] | length == 20' \
         "$session.trace.json"
+}
+
+# What page/look.mjs sees in the session's report.html, in $session.look.
+look_at_page() {
+    rm -rf "$work/profile"
+    "$node" "$here/page/look.mjs" chromium "$work/profile" "$session/report.html" >"$session.look" || :
+    jq -r '"report.html: main thread \(.on.load_ms | round) ms of CPU to load, " +
+        "\(.on.charts_ms | round) ms for its other charts"' "$session.look"
+}
+
+# NAME FILTER [ARG...]: it holds for what was seen with scripts (.on) and without (.off).
+check_look() {
+    look_name=$1
+    look_filter=$2
+    shift 2
+    check "report.html: $look_name" jq -es "$@" "length == 1 and (.[0] | $look_filter)" "$session.look"
+}
+
+# proves: REP-4
+check_page() {
+    check_look "no message, error or dialog" '
+        [.on, .off] | all([.console, .exceptions, .log, .dialogs] == [[], [], [], []])'
+    check_look "asks for nothing but itself" '.url as $url | [.on, .off] | all(.requests == [$url])'
+    check_look "every timeline becomes a chart" '.on | .charts >= 4 and .drawn == .charts'
+    check_look "without scripts, tables and drawings are there" '
+        .off.tables == .on.tables and (.off | .tables >= 5 and .drawings > .charts and .charts >= 4)'
+    check_look "nothing is wider than the screen" '[.on, .off] | all(.wider | not)'
+    check_look "keys reach a run's box and change every chart, and back" '
+        .on.keys.run | .presses and .changed and .restored'
+    check_look "keys reach the range and change it, and back" '
+        .on.keys.range | .presses and .changed and .restored'
+    check_look "keys open what is folded" '.on.keys.folded | .presses and .changed'
+    check_look "loads in 2 s of the main thread, whatever else runs" '.on.load_ms < 2000'
+}
+
+at_most() { [ "$(wc -c <"$2")" -le "$1" ]; }
+is_text_in_markdown() { grep -qF '&lt;img src=x onerror=alert(1)' "$1" && ! grep -qF '<img' "$1"; }
+
+# proves: REP-4
+check_long_page() {
+    check "report.html has at most 2 MB" at_most 2000000 "$session/report.html"
+    check "hostile names are text in report.md" is_text_in_markdown "$session/report.md"
+    echo "report.html: $(wc -c <"$session/report.html") bytes"
+}
+
+# proves: REP-4
+check_hostile_page() {
+    check_look "a hostile scenario is text, and no image" '
+        [.on, .off] | all((.text | contains($name)) and .images == 0)' --arg name "$hostile"
+    check_look "a hostile process is text" '
+        [.on, .off] | all(.heads | index($name))' --arg name "${hostile#</}"
 }

@@ -5,8 +5,9 @@
 #   inference  a Node.js server over node-llama-cpp; two models of different size
 #   exports    promtool, the reference parser of OpenMetrics, DuckDB; nothing is profiled
 #   chromium   Debian's Chromium on a display of its own; with and without its JavaScript compiler
+#   page       report.html of a long session in a headless Chromium; nothing is profiled
 # The windows are short: this shows that the instrument works on them, not how fast they are.
-#   tests/real/run.sh [inference|chromium|exports]...      default: all
+#   tests/real/run.sh [inference|chromium|exports|page]...      default: all
 # Evidence in build/real/UTC/. The last line counts the checks.
 # shellcheck disable=SC2034 # checks.sh reads them
 set -eu
@@ -17,6 +18,7 @@ pairperf=$root/build/release/pairperf-lua
 work=$root/build/real
 evidence=$work/$(date -u +%Y%m%dT%H%M%SZ)
 
+hostile='</script><img src=x onerror=alert(1)>|x'
 repetitions=3
 runs=$((2 * repetitions))
 passed=0
@@ -136,6 +138,21 @@ exports() {
     check_exports
 }
 
+# A made session of 10 runs with 2,400 frames each.
+page() {
+    scenario=page
+    session=$evidence/page
+    echo "== page: ${session#"$root/"}"
+    "$pairperf" --lua-path "$root/tests/lua" --lua-path "$root/tests/bench" "$here/page/session.lua" \
+        "$session" "$hostile"
+    "$pairperf" report "$session" >"$session.report"
+    check_long_page
+    find_node
+    look_at_page
+    check_page
+    check_hostile_page
+}
+
 # The server picks a free display number and writes it once it is ready.
 start_display() {
     Xvfb -displayfd 3 -nolisten tcp -screen 0 1024x768x24 3>"$evidence/display" >"$evidence/xvfb.log" 2>&1 &
@@ -171,14 +188,17 @@ chromium() {
     check_session
     check_chromium
     say_chromium
+    find_node
+    look_at_page
+    check_page
 }
 
 [ -x "$pairperf" ] || die "no build/release/pairperf-lua; make real builds it"
-[ $# -gt 0 ] || set -- inference chromium exports
+[ $# -gt 0 ] || set -- inference chromium exports page
 mkdir -p "$evidence"
 for part in "$@"; do
     case $part in
-    inference | chromium | exports) "$part" ;;
+    inference | chromium | exports | page) "$part" ;;
     *) die "unknown part '$part'" ;;
     esac
 done
