@@ -2,9 +2,9 @@
 
 /* Loaded before libc into pairperf-lua and, through it, into its supervisors: one call that changes
  * files below a directory fails, once, whichever process makes it. The calls are counted in a file
- * that all of them map. For tests only (tests/faults.sh).
+ * that all of them map. For tests only (tests/faults.sh, tests/cli/disk.sh).
  *
- *   PP_FAULT=POINT,ERRNO,STATE,DIRECTORY    POINT 0: only count
+ *   PP_FAULT=POINT,ERRNO,STATE,DIRECTORY    POINT 0: only count; POINT+: that call and all after it
  *
  * STATE must exist and hold a fault_state.
  */
@@ -31,6 +31,7 @@ typedef struct fault_state {
 
 static fault_state *state;
 static unsigned point;
+static bool for_good;
 static int fault;
 static const char *directory;
 
@@ -43,10 +44,13 @@ static const struct {
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static void set_up(const char *text) {
-    char name[16], path[PATH_MAX];
+    char name[16], path[PATH_MAX], *end;
     int used = 0;
 
-    if (sscanf(text, "%u,%15[A-Z],%4000[^,],%n", &point, name, path, &used) != 3 || used == 0)
+    point = (unsigned)strtoul(text, &end, 10);
+    for_good = *end == '+';
+    text = end + for_good;
+    if (sscanf(text, ",%15[A-Z],%4000[^,],%n", name, path, &used) != 2 || used == 0)
         abort();
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         if (strcmp(faults[i].name, name) == 0)
@@ -86,9 +90,11 @@ static bool path_of(int fd, char path[PATH_MAX]) {
 
 /* Whether this call is the one; errno then says why it fails. */
 static bool hit(const char *call, const char *path) {
-    if (!below(path) || atomic_fetch_add(&state->calls, 1) + 1 != point)
+    unsigned number = below(path) ? atomic_fetch_add(&state->calls, 1) + 1 : 0;
+    if (number == 0 || (number != point && !(for_good && number > point)))
         return false;
-    (void)snprintf(state->failed, sizeof state->failed, "%s %s", call, path);
+    if (number == point)
+        (void)snprintf(state->failed, sizeof state->failed, "%s %s", call, path);
     errno = fault;
     return true;
 }
