@@ -25,16 +25,12 @@ mkdir -p "$scratch/template/.config" "$scratch/out"
 echo setting >"$scratch/template/.config/app"
 cat >"$scratch/app" <<'APP'
 #!/bin/sh
-trap 'exit 0' TERM
+trap 'kill $!; exit 0' TERM
+sleep 300 &
 echo started
-while :; do sleep 0.02; done
+wait
 APP
-cat >"$scratch/hook" <<'HOOK'
-#!/bin/sh
-trap 'exit 0' TERM
-echo hook
-while :; do sleep 0.02; done
-HOOK
+cp "$scratch/app" "$scratch/hook"
 chmod +x "$scratch/app" "$scratch/hook"
 
 # session N ERRNO: one session whose call N fails. Its output is $scratch/out/N; sets $status, $call.
@@ -46,7 +42,7 @@ session() {
         "$lua" overview --baseline "$scratch/app" --candidate "$scratch/app" --output "$out" \
         --authorize-launch --allow-system-launcher-write --template "$scratch/template" \
         --pre-sample-hook "$scratch/hook" --post-run-check /bin/true --ready cmd:/bin/true \
-        --keep-app-output=1KiB --repetitions 1 --warmup 0 --duration 200ms --interval 50ms --seed 3 \
+        --keep-app-output=1KiB --repetitions 1 --warmup 0 --duration 200ms --interval 100ms --seed 3 \
         --quit-timeout 2s --hook-timeout 2s >"$file.said" 2>&1
     status=$?
     call=$(tail -c +5 "$file.state" | tr -d '\0')
@@ -75,7 +71,11 @@ point() { # point N: prints one line for it, more when it failed
     [ -n "${KEEP-}" ] || rm -rf "$scratch/out/$1"
 }
 
-session 0 ENOSPC
+for _ in 1 2 3; do # a busy machine may void a window
+    rm -rf "$scratch/0.watched" "$scratch/0.state" "$scratch/out/0"
+    session 0 ENOSPC
+    [ "$status" -ne 0 ] || break
+done
 if [ "$status" -ne 0 ]; then
     echo "faults: the session fails without a fault, too: status $status" >&2
     cat "$scratch/0.said" >&2
@@ -88,7 +88,7 @@ if [ -n "${POINT-}" ]; then
     point "$POINT"
     exit
 fi
-seq 1 "$step" "$calls" | xargs -P "${JOBS:-$(getconf _NPROCESSORS_ONLN)}" -I{} bash -uo pipefail -c 'point {}' |
+seq 1 "$step" "$calls" | xargs -P "${JOBS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}" -I{} bash -uo pipefail -c 'point {}' |
     tee "$scratch/lines" | grep -v '^ok'
 passed=$(grep -c '^ok' "$scratch/lines")
 failed=$(grep -c '^not ok' "$scratch/lines")
