@@ -49,9 +49,10 @@ pp_status pp_pid_list_add(pp_pid_list *list, int32_t pid);
 
 /* A child of ours that was over before anybody met it. */
 typedef struct pp_orphan {
-    pp_proc_info info; /* no `unique`; exe: its name in [brackets] */
+    pp_proc_info info; /* no `unique`; exe: its name in [brackets], or "[unread]" */
     pp_exit exit;
-    bool stray; /* it was outside the leaf when it ended */
+    bool stray;  /* it was outside the leaf when it ended */
+    bool unseen; /* not looked at, or that was refused: of its info pid and group are known */
 } pp_orphan;
 
 typedef enum pp_output_mode { PP_OUTPUT_NULL = 0, PP_OUTPUT_CAPTURE } pp_output_mode;
@@ -118,7 +119,7 @@ typedef struct pp_os {
     /* Reaps a child of ours by its number alone, which nobody else can have before that: there may
      * be thousands, so one look and no more is taken at each. PP_E_AGAIN: it lives. PP_E_VANISHED:
      * it is no child of ours. What it wrote is in the growth of own_written(). briefly: not even
-     * that look; of its info only pid and group are known, and whether it was a stray. */
+     * that look. */
     pp_status (*reap_orphan)(void *ctx, int32_t pid, bool briefly, pp_orphan *ret_orphan,
                              pp_error *reterr);
     /* What this process wrote, and what the children wrote that it reaped. */

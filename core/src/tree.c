@@ -271,15 +271,14 @@ pp_status pp__tree_reap_orphan(pp_tree *tree, int32_t pid) {
     if (!tree->reaping_orphans)
         tree->own_written = os->own_written(os->ctx);
     tree->reaping_orphans = true;
-    bool briefly = is_crowded(tree);
-    pp_status status = os->reap_orphan(os->ctx, pid, briefly, &orphan, NULL);
+    pp_status status = os->reap_orphan(os->ctx, pid, is_crowded(tree), &orphan, NULL);
     if (status != PP_OK)
         return status;
     book(tree, &orphan.exit);
     pp_tree_member member = { .info = orphan.info, .over = true };
     pp__tree_place(tree, &member);
     tree->strays += orphan.stray;
-    if (briefly) {
+    if (orphan.unseen) {
         tree->exits_dropped++;
         tree->lower_bound = true; /* it may have been one that waits for nobody */
         return PP_OK;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # B04: a process file system that hides foreign processes from a user without privilege.
-# proves: TRK-6 GRP-8
+# proves: TRK-6 GRP-8 GRP-2 GRP-3 GRP-12
 # shellcheck source=tests/support/cli.sh
 . "$(dirname "$0")/../support/cli.sh"
 
@@ -10,6 +10,19 @@ readonly NOBODY=65534
 script family <<'APP'
 trap 'kill $!; exit 0' TERM
 sleep 60 &
+echo yes >"$HOME/ready"
+wait
+APP
+
+# One that /proc hides also from the user who started it, and ended: a program that none may read,
+# and one of another user. A child of the application, and an orphan.
+install -m 711 "$(command -v sleep)" "$scratch/unreadable"
+install -m 4711 "$(command -v sleep)" "$scratch/foreign"
+script keeps <<'APP'
+trap 'exit 0' TERM
+"${0%/*}/unreadable" 61 &
+("${0%/*}/foreign" 61 &)
+sleep 0.5
 echo yes >"$HOME/ready"
 wait
 APP
@@ -23,12 +36,13 @@ hidden() {
         exec setpriv --reuid '$NOBODY' --regid '$NOBODY' --clear-groups "$@"' hidden "$@"
 }
 
-session() { # session MODE
-    out=$scratch/open/hidepid-$1
+session() { # session MODE APP
+    out=$scratch/open/$2-$1
+    rm -f "$scratch/open/ready"
     hidden "$1" env HOME="$scratch/open" TMPDIR="$scratch/open" \
-        "$lua" overview --authorize-launch --single --baseline "$scratch/family" --output "$out" \
+        "$lua" overview --authorize-launch --single --baseline "$scratch/$2" --output "$out" \
         --repetitions 1 --warmup 0 --duration 500ms --interval 100ms --ready file:ready \
-        >"$scratch/output" 2>&1
+        --quit-timeout 1s >"$scratch/output" 2>&1
     status=$?
 }
 
@@ -44,6 +58,14 @@ nothing_owned_failed() {
         ! grep -qv '"enumeration":"ok"' "$out/overview/run-01/samples.jsonl"
 }
 
+in_events() { # in_events WORDS...: one event that has them all
+    local found
+    found=$(cat "$out/overview/run-01/events.jsonl")
+    for word in "$@"; do found=$(grep -F -- "$word" <<<"$found"); done
+    [ -n "$found" ]
+}
+hides() { grep -q '"failures":\[{' "$out/overview/run-01/samples.jsonl"; }
+
 chmod 711 "$scratch"
 chmod 777 "$scratch/watched"
 mkdir -m 777 "$scratch/open"
@@ -58,10 +80,16 @@ for mode in 2 1; do
     fi
     # shellcheck disable=SC2016 # expanded by the inner shell
     point "B04: hidepid=$mode hides" hidden $mode sh -c '! cat /proc/1/stat' 2>/dev/null
-    session $mode
+    session $mode family
     point "$name" test "$status" -eq 0
     point "  B04: with its own tree whole in every frame" every_frame_has_both
     point "  B04: and no failure of a member" nothing_owned_failed
+    session $mode keeps
+    point "hidepid=$mode: members are hidden from those who started them" hides
+    point "  the group is killed because of them" \
+        in_events '"kind":"signal"' '"target":"group"' '"signal":"SIGKILL"'
+    point "  before the leader is reaped, and so are they" in_events '"verdict":"echild"'
+    point "  nothing is left" nothing_left
 done
 
 finish

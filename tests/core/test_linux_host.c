@@ -181,6 +181,34 @@ static void a_group_lists_its_members_and_nobody_else(void **state) {
     }
 }
 
+/* A number that /proc hides, or that came behind the place that was read by then.
+ * proves: GRP-2, GRP-3 */
+static void a_member_that_proc_does_not_show_is_listed_if_it_is_ours_or_held(void **state) {
+    (void)state;
+    const int32_t all[] = { PID };
+    char path[64], text[64];
+    pp_host_close(&host);
+    script_numbers("/proc", all, 1);
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+    (void)snprintf(text, sizeof text, "%d %d %d ", PID + 2, PID, PID + 1);
+    script_file *children = script_text(path, text);
+    assert_int_equal(open_host(-1, -1), PP_OK);
+    script_process(PID, 1, 33);
+    script_process(PID + 1, 1, 34)->pgid = PID;
+    script_process(PID + 2, 1, 35); /* in a group of its own */
+    script_process(PID + 3, 1, 36)->pgid = PID;
+    (void)identified(PID + 3); /* and held since */
+    pp_pid_list list = { 0 };
+    assert_int_equal(host.list_group(host.ctx, PID, &list, &host_error), PP_OK);
+    assert_int_equal(list.count, 3);
+    assert_int_equal(list.pids[0], PID);
+    assert_int_equal(list.pids[1], PID + 1);
+    assert_int_equal(list.pids[2], PID + 3);
+    pp_pid_list_done(&list);
+    children->read_errno = EIO; /* who else there is, is not known */
+    assert_int_equal(host.list_group(host.ctx, PID, &list, &host_error), PP_E_ENUMERATION);
+}
+
 /* proves: TRK-6, GRP-3 */
 static void a_list_that_cannot_be_read_to_its_end_is_no_list(void **state) {
     (void)state;
@@ -421,11 +449,25 @@ static void an_orphan_is_reaped_by_number_with_one_look(void **state) {
     assert_int_equal(waited.options, WEXITED | WNOHANG | WNOWAIT);
     waited.result = -ECHILD;
     assert_int_equal(host.reap_orphan(host.ctx, PID, false, &orphan, &host_error), PP_E_VANISHED);
-    waited.result = 0;
-    waited.info.si_pid = PID;
-    scripted.procs[0].gone = true; /* cannot be looked at: it is left as it is */
-    assert_int_not_equal(host.reap_orphan(host.ctx, PID, false, &orphan, &host_error), PP_OK);
-    assert_int_equal(waited.options, WEXITED | WNOHANG | WNOWAIT);
+}
+
+/* Of another user, where /proc hides it: nobody else can take it, and it would be there for ever.
+ * proves: GRP-12 */
+static void an_orphan_that_cannot_be_looked_at_is_reaped_all_the_same(void **state) {
+    (void)state;
+    (void)child_that(CLD_KILLED, SIGKILL);
+    script_file *stat = script_of(&scripted.procs[0], "stat", "");
+    for (int refusal = 0; refusal < 2; refusal++) { /* hidepid 1 and 2 */
+        pp_orphan orphan = { 0 };
+        stat->open_errno = refusal == 0 ? EPERM : ENOENT;
+        assert_int_equal(host.reap_orphan(host.ctx, PID, false, &orphan, &host_error), PP_OK);
+        assert_true(orphan.unseen);
+        assert_int_equal(orphan.info.id.pid, PID);
+        assert_int_equal(orphan.info.pgid, PID);
+        assert_string_equal(orphan.info.exe, "[unread]");
+        assert_int_equal(orphan.exit.signal_number, SIGKILL);
+        assert_int_equal(waited.options, WEXITED | WNOHANG);
+    }
 }
 
 static void an_orphan_of_a_crowd_is_taken_in_one_question(void **state) {
@@ -516,6 +558,7 @@ int main(void) {
         UNOPENED(a_failed_open_leaves_nothing_behind),
         UNOPENED(closing_twice_or_nothing_is_harmless),
         T(a_group_lists_its_members_and_nobody_else),
+        T(a_member_that_proc_does_not_show_is_listed_if_it_is_ours_or_held),
         T(a_list_that_cannot_be_read_to_its_end_is_no_list),
         T(children_of_all_threads_are_listed_once),
         T(a_thread_that_ends_makes_the_children_be_read_again),
@@ -527,6 +570,7 @@ int main(void) {
         T(a_living_child_is_not_reaped),
         T(reaping_tells_what_the_child_wrote_in_its_life),
         T(an_orphan_is_reaped_by_number_with_one_look),
+        T(an_orphan_that_cannot_be_looked_at_is_reaped_all_the_same),
         T(an_orphan_of_a_crowd_is_taken_in_one_question),
         T(whether_an_orphan_ended_is_one_question_that_reaps_nothing),
         T(only_echild_proves_that_no_child_is_left),

@@ -50,6 +50,22 @@ static void an_orphan_that_nobody_met_is_booked_in_one_question(void **state) {
     assert_false(f->tree.exits[0].usage.cpu_ns.known);
 }
 
+/* Its end is counted and its use is booked; it is told by its number alone.
+ * proves: GRP-12 */
+static void an_orphan_that_cannot_be_looked_at_is_counted_without_a_record(void **state) {
+    fake_tree *f = *state;
+    orphans_end(f, 2);
+    fake_find(&f->fake, FIRST + 1)->unreadable = true;
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    assert_int_equal(f->tree.reaped_cpu_ns, 14);
+    assert_int_equal(f->tree.escapes, 2);
+    assert_int_equal(f->tree.escape_records[0].info.id.pid, FIRST + 1);
+    assert_int_equal(f->tree.exits_dropped, 1);
+    assert_int_equal(f->tree.exit_count, 1);
+    assert_int_equal(f->tree.exits[0].info.id.pid, FIRST);
+    assert_true(f->tree.lower_bound);
+}
+
 /* What a member wrote is booked once, beside orphans before and after it. */
 static void writes_of_members_and_orphans_are_booked_once(void **state) {
     fake_tree *f = *state;
@@ -107,6 +123,7 @@ static void a_pass_without_time_for_all_says_so_and_the_next_ones_find_them(void
 int main(void) {
     const struct CMUnitTest tests[] = {
         T(an_orphan_that_nobody_met_is_booked_in_one_question),
+        T(an_orphan_that_cannot_be_looked_at_is_counted_without_a_record),
         T(writes_of_members_and_orphans_are_booked_once),
         T(a_portion_ends_and_the_next_goes_on),
         T(a_pass_without_time_for_all_says_so_and_the_next_ones_find_them),

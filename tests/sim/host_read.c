@@ -24,6 +24,11 @@ static pp_status finish_list(sim_world *w, pp_pid_list *list, pp_pid_list *ret_p
     return PP_OK;
 }
 
+/* /proc does not show it, and nobody but its parent knows of it. */
+static bool is_hidden(const sim_world *w, const sim_proc *p) {
+    return w->plan.hidepid && p->foreign && p->parent != SIM_SUPERVISOR;
+}
+
 static pp_status host_list_group(void *ctx, int32_t pgid, pp_pid_list *ret_pids, pp_error *reterr) {
     sim_world *w = ctx;
     pp_pid_list list = { 0 };
@@ -35,7 +40,7 @@ static pp_status host_list_group(void *ctx, int32_t pgid, pp_pid_list *ret_pids,
         const sim_proc *p = sim_find(w, pid);
         if (!p)
             continue;
-        if (p->pgid == pgid)
+        if (p->pgid == pgid && !is_hidden(w, p))
             (void)pp_pid_list_add(&list, pid);
         if (w->plan.linux_rules && w->plan.racy && sim_chance(&w->rng, 20))
             sim_call(w, "list_group's walk");

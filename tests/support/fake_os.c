@@ -290,7 +290,8 @@ static pp_status os_reap_orphan(void *ctx, int32_t pid, bool briefly, pp_orphan 
     if (status != PP_OK)
         return status;
     *ret_orphan = (pp_orphan){ .info = proc->info, .exit = proc->exit, .stray = proc->outside };
-    if (briefly)
+    ret_orphan->unseen = briefly || proc->unreadable;
+    if (ret_orphan->unseen)
         ret_orphan->info = (pp_proc_info){ .id = { .pid = pid }, .pgid = proc->info.pgid };
     ret_orphan->exit.cpu_ns = pp_known(proc->usage.cpu_ns.value + proc->usage.child_cpu_ns.value);
     fake->own_written += proc->usage.write_bytes.value;

@@ -50,11 +50,12 @@ typedef void (*fake_change)(fake_os *fake);
 
 typedef struct fake_proc {
     pp_proc_info info;
-    bool gone;     /* reaped: no trace but this entry */
-    bool deaf;     /* ignores SIGTERM */
-    bool immortal; /* survives SIGKILL */
-    bool hidden;   /* on no list, but the kernel knows it */
-    bool outside;  /* of the leaf */
+    bool gone;       /* reaped: no trace but this entry */
+    bool deaf;       /* ignores SIGTERM */
+    bool immortal;   /* survives SIGKILL */
+    bool hidden;     /* on no list, but the kernel knows it */
+    bool outside;    /* of the leaf */
+    bool unreadable; /* as an orphan: no look at it succeeds */
     pp_exit exit;
     pp_usage usage;
 } fake_proc;

@@ -112,26 +112,32 @@ pp_status pp__linux_orphan_ended(void *ctx, int32_t pid, pp_error *reterr) {
     return ask(ctx, pid, P_PID, pid, WNOWAIT, &exit, reterr);
 }
 
-/* It has ended, and nobody but us can take it. */
+/* It has ended, and nobody but us can take it, so it is taken also if it cannot be looked at: /proc
+ * hides those of other users (hidepid), and one that stays would be a child left for ever. */
 static pp_status look_at_orphan(pp_linux_host *host, int32_t pid, pp_orphan *orphan,
                                 pp_error *reterr) {
     pp_status status = ask(host, pid, P_PID, pid, WNOWAIT, &orphan->exit, reterr);
-    return status == PP_OK ? pp__linux_glance(host, pid, &orphan->info, reterr) : status;
+    if (status == PP_OK)
+        orphan->unseen = pp__linux_glance(host, pid, &orphan->info, NULL) != PP_OK;
+    return status;
 }
 
 /* A zombie of ours keeps its number until we take it, so nothing needs to be held meanwhile. */
 pp_status pp__linux_reap_orphan(void *ctx, int32_t pid, bool briefly, pp_orphan *ret_orphan,
                                 pp_error *reterr) {
     pp_linux_host *host = ctx;
-    pp_orphan orphan = { .info = { .id = { .pid = pid }, .phase = PP_PHASE_ZOMBIE } };
+    pp_orphan orphan = {
+        .info = { .id = { .pid = pid }, .phase = PP_PHASE_ZOMBIE, .exe = "[unread]" },
+        .unseen = briefly,
+    };
     bool inside = true;
     pp_status status = PP_OK;
-    if (briefly)
-        orphan.info.pgid = (int32_t)host->sys->get_pgid(pid);
-    else
+    if (!briefly)
         status = look_at_orphan(host, pid, &orphan, reterr);
     if (status != PP_OK)
         return status;
+    if (orphan.unseen)
+        orphan.info.pgid = (int32_t)host->sys->get_pgid(pid);
     orphan.stray = pp__linux_leaf_holds_number(host, pid, &inside) == PP_OK && !inside;
     status = ask(host, pid, P_PID, pid, 0, &orphan.exit, reterr);
     if (status != PP_OK)

@@ -30,15 +30,49 @@ static pp_status list_all(pp_linux_host *host, pp_pid_list *list, pp_error *rete
     return pp__linux_list_numbers(host->sys, host->proc_fd, "/proc", list, reterr);
 }
 
+static int by_number(const void *a, const void *b) {
+    int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* The order is lost. */
+static void drop_duplicates(pp_pid_list *list) {
+    if (list->count < 2)
+        return;
+    qsort(list->pids, list->count, sizeof *list->pids, by_number);
+    size_t kept = 1;
+    for (size_t i = 1; i < list->count; i++)
+        if (list->pids[i] != list->pids[kept - 1])
+            list->pids[kept++] = list->pids[i];
+    list->count = kept;
+}
+
+/* Whom a pass through /proc may not show: one that it hides (hidepid), and one with a number behind
+ * the place that was read by the time it was born. If its parent is gone, it is ours by now. */
+static pp_status add_known(pp_linux_host *host, pp_pid_list *list, pp_error *reterr) {
+    pp_pid_list own = { 0 };
+    pp_status status = pp__linux_list_own_children(host, &own, reterr);
+    for (size_t i = 0; i < own.count && status == PP_OK; i++)
+        status = pp_pid_list_add(list, own.pids[i]);
+    for (size_t i = 0; i < host->handles.count && status == PP_OK; i++)
+        status = pp_pid_list_add(list, host->handles.items[i]->id.pid);
+    pp_pid_list_done(&own);
+    return status;
+}
+
+/* Whose group it is, the kernel says of those that /proc hides, too. */
 pp_status pp__linux_list_group(void *ctx, int32_t pgid, pp_pid_list *ret_pids, pp_error *reterr) {
     pp_linux_host *host = ctx;
     pp_pid_list pids = { 0 };
     pp_status status = list_all(host, &pids, reterr);
     size_t kept = 0;
+    if (status == PP_OK)
+        status = add_known(host, &pids, reterr);
     for (size_t i = 0; i < pids.count && status == PP_OK; i++)
-        if (host->sys->get_pgid(pids.pids[i]) == pgid) /* else another group, gone or foreign */
+        if (host->sys->get_pgid(pids.pids[i]) == pgid) /* else another group or gone */
             pids.pids[kept++] = pids.pids[i];
     pids.count = kept;
+    drop_duplicates(&pids);
     return deliver(&pids, status, ret_pids);
 }
 
@@ -97,24 +131,6 @@ static bool may_skip(const pp_linux_handle *handle, const pp_linux_thread *threa
            thread->tid != handle->id.pid && !thread->has_children;
 }
 
-static int by_number(const void *a, const void *b) {
-    int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
-    return (left > right) - (left < right);
-}
-
-/* A child handed from thread to thread may have been read twice. The order of birth or adoption, in
- * which the children of one thread come, is lost. */
-static void drop_duplicates(pp_pid_list *list) {
-    if (list->count < 2)
-        return;
-    qsort(list->pids, list->count, sizeof *list->pids, by_number);
-    size_t kept = 1;
-    for (size_t i = 1; i < list->count; i++)
-        if (list->pids[i] != list->pids[kept - 1])
-            list->pids[kept++] = list->pids[i];
-    list->count = kept;
-}
-
 /* PP_E_AGAIN: a thread ended meanwhile. */
 static pp_status add_children(pp_linux_host *host, pp_linux_handle *handle, pp_pid_list *list,
                               pp_error *reterr) {
@@ -136,7 +152,7 @@ static pp_status add_children(pp_linux_host *host, pp_linux_handle *handle, pp_p
             status = add_children_of_thread(host, pid, &threads->items[i], list, reterr);
         parents += list->count > so_far;
     }
-    if (parents > 1)
+    if (parents > 1) /* one handed from thread to thread may have been read twice */
         drop_duplicates(list);
     if (listed && status == PP_E_VANISHED)
         status = PP_E_AGAIN;
