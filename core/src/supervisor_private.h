@@ -28,7 +28,8 @@ struct pp_supervisor {
     size_t sent;
     pp_record_file samples, events;
     pp_buffer frame_line, verdict_line; /* latest records, without line end */
-    pp_buffer leaf;                     /* path with its NUL; empty: none */
+    bool unkept;    /* a record could not be written, whatever the reason: none after it is */
+    pp_buffer leaf; /* path with its NUL; empty: none */
     pp_supervisor_view view;
 };
 

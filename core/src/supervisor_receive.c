@@ -30,10 +30,11 @@ static void acknowledge(pp_supervisor *supervisor, bool now) {
     uint64_t samples = 0, events = 0;
     pp_error error = { 0 };
 
-    if (supervisor->view.error.status == PP_E_SYS)
+    if (supervisor->unkept)
         return; /* something earlier is not on disk: the supervisor keeps and saves the rest */
     if (pp__record_sync(&supervisor->samples, now, &samples, &error) != PP_OK ||
         pp__record_sync(&supervisor->events, now, &events, &error) != PP_OK) {
+        supervisor->unkept = true;
         complain(supervisor, &error);
         return;
     }
@@ -50,9 +51,10 @@ static const unsigned char *keep(pp_supervisor *supervisor, pp_record_file *file
     pp_error error = { 0 };
 
     *ret_size = size > 0 ? size - 1 : 0;
-    if (line && supervisor->view.error.status != PP_E_SYS &&
-        pp__record_append(file, seq, line, size, &error) != PP_OK)
+    if (line && !supervisor->unkept && pp__record_append(file, seq, line, size, &error) != PP_OK) {
+        supervisor->unkept = true;
         complain(supervisor, &error);
+    }
     return line;
 }
 

@@ -154,6 +154,8 @@ pp_status pp_loop_run(pp_os *os, const char *build_id, pp_error *reterr) {
     pp_error ignored;
     pp_status status = run(&loop, reterr);
 
+    if (status != PP_OK && !loop.spawned) /* what was said last, to another build too */
+        (void)pp__outbox_flush(&loop.out, os, &ignored);
     if (status != PP_OK && loop.spawned) { /* neither tree nor verdict may get lost with us */
         if (!loop.blind) {
             harness_is_gone(&loop);

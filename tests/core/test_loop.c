@@ -83,6 +83,8 @@ static void another_build_gets_an_answer_but_nothing_else(void **state) {
         fake_hello(h, builds[i]);
         fake_spawn(h);
         assert_int_equal(run(h), PP_E_PROTOCOL);
+        fake_hear(h);
+        assert_int_equal(h->heard[PP_MSG_HELLO], 1);
         assert_int_equal(h->fake.proc_count, 0);
     }
 }

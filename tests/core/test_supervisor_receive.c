@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -233,6 +234,25 @@ static void a_full_disk_stops_the_acknowledgements_and_is_told(void **state) {
     assert_int_equal(view.phase, PP_SUPERVISOR_DONE); /* the verdict stands all the same */
 }
 
+#ifdef __linux__
+/* Not for want of space: a file that may not be written any more, in the middle. */
+static void a_refused_write_stops_the_acknowledgements_too(void **state) {
+    fixture *f = *state;
+    int fd = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_true(fd >= 0);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
+    say_line(f, PP_MSG_EVENT, 1, "{}\n");
+    (void)hear(f, 0);
+    assert_int_equal(acked(f), 1);
+    f->supervisor.events.fd = fd;
+    say_line(f, PP_MSG_EVENT, 2, "{}\n");
+    say_line(f, PP_MSG_FRAME, 3, "{}\n");
+    pp_supervisor_view view = hear(f, 0);
+    assert_int_equal(view.error.status, PP_E_DENIED);
+    assert_int_equal(acked(f), 1);
+}
+#endif
+
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void) {
@@ -246,6 +266,9 @@ int main(void) {
         T(only_the_same_build_is_greeted),
         T(a_window_that_was_not_asked_for_is_not_done),
         T(a_full_disk_stops_the_acknowledgements_and_is_told),
+#ifdef __linux__
+        T(a_refused_write_stops_the_acknowledgements_too),
+#endif
     };
     return cmocka_run_group_tests_name("supervisor_receive", tests, NULL, NULL);
 }
