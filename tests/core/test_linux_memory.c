@@ -29,7 +29,7 @@ static void memory_is_combined_from_its_parts(void **state) {
     script_proc *proc = script_process(PID, 1, 33);
     script_of(proc, "smaps_rollup", ROLLUP);
     pp_proc_id id = identified(PID);
-    pp_memory memory;
+    pp_memory memory = { 0 };
     assert_int_equal(memory_of(&host, id, INT64_MAX, &memory, &host_error), PP_OK);
     assert_known(memory.pss_bytes, 100 * KIB);
     assert_known(memory.uss_bytes, 12 * KIB);
@@ -48,7 +48,7 @@ static void denied_memory_and_no_memory_are_told_apart(void **state) {
     script_proc *proc = script_process(PID, 1, 33);
     script_file *rollup = script_of(proc, "smaps_rollup", ROLLUP);
     pp_proc_id id = identified(PID);
-    pp_memory memory;
+    pp_memory memory = { 0 };
     rollup->open_errno = EACCES;
     assert_int_equal(memory_of(&host, id, INT64_MAX, &memory, &host_error), PP_E_DENIED);
     assert_int_equal(host_error.sys_errno, EACCES);
@@ -92,7 +92,7 @@ static void a_memory_read_that_hangs_is_blocked_in_time_and_holds_up_nobody(void
     script_file *rollup = script_of(proc, "smaps_rollup", ROLLUP);
     script_of(other, "smaps_rollup", "Pss: 7 kB\n");
     pp_proc_id id = identified(PID), other_id = identified(PID + 1);
-    pp_memory memory;
+    pp_memory memory = { 0 };
     rollup->blocks = true;
     int64_t half_ns = from_now(SECOND / 4);
     assert_int_equal(memory_of(&host, id, half_ns + SECOND / 4, &memory, &host_error),
@@ -122,7 +122,7 @@ static void as_many_readers_as_may_hang_and_no_more_and_all_come_back(void **sta
     (void)state;
     pp_proc_id ids[HUNG + 1];
     script_file *files[HUNG + 1];
-    pp_memory memory;
+    pp_memory memory = { 0 };
     for (int i = 0; i <= HUNG; i++) {
         files[i] = script_of(script_process(PID + i, 1, 33), "smaps_rollup", ROLLUP);
         ids[i] = identified(PID + i);
@@ -205,7 +205,7 @@ static void closing_the_host_waits_for_no_hung_reader(void **state) {
     (void)state;
     script_file *rollup = script_of(script_process(PID, 1, 33), "smaps_rollup", ROLLUP);
     pp_proc_id id = identified(PID);
-    pp_memory memory;
+    pp_memory memory = { 0 };
     rollup->blocks = true;
     assert_int_equal(memory_of(&host, id, from_now(SECOND / 50), &memory, &host_error),
                      PP_E_BLOCKED);
@@ -234,7 +234,7 @@ static void a_slow_memory_read_within_the_deadline_is_a_reading_and_so_is_the_ne
     script_file *rollup = script_of(proc, "smaps_rollup", ROLLUP);
     script_of(other, "smaps_rollup", "Pss: 7 kB\n");
     pp_proc_id id = identified(PID), other_id = identified(PID + 1);
-    pp_memory memory;
+    pp_memory memory = { 0 };
     pthread_t helper;
     rollup->blocks = true;
     assert_int_equal(pthread_create(&helper, NULL, unblock_later, rollup), 0);

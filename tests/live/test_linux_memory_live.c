@@ -67,7 +67,7 @@ static void a_process_that_holds_its_memory_lock_is_blocked_and_the_others_are_r
         skip();
     assert_true(is_stuck(pid));
     pp_proc_id stuck = live_identify(pid).id;
-    pp_memory memory;
+    pp_memory memory = { 0 };
     for (int pass = 0; pass < 3; pass++) {
         int64_t deadline_ns = live_now() + BUDGET_NS;
         assert_int_equal(memory_of(&live_os, stuck, deadline_ns, &memory, &live_error),

@@ -188,7 +188,7 @@ static void a_process_whose_main_thread_ended_lives_and_shows_its_memory(void **
     assert_true(usage.rss_bytes.known && usage.rss_bytes.value >= BLOCK_MIB * (uint64_t)MIB);
     assert_true(usage.cpu_ns.known && usage.cpu_ns.value > 0);
     assert_true(usage.voluntary_switches.known);
-    pp_memory memory;
+    pp_memory memory = { 0 };
     assert_int_equal(memory_of(&live_os, id, INT64_MAX, &memory, &live_error), PP_OK);
     assert_true(memory.uss_bytes.known && memory.uss_bytes.value >= BLOCK_MIB * (uint64_t)MIB);
     live_end(id);
@@ -199,7 +199,7 @@ static void memory_readings_agree_with_what_was_touched(void **state) {
     (void)state;
     const uint64_t block = BLOCK_MIB * (uint64_t)MIB, other = 12 * (uint64_t)MIB;
     pp_proc_id id = live_again("block");
-    pp_memory memory;
+    pp_memory memory = { 0 };
     (void)live_await_output("ready");
     assert_int_equal(memory_of(&live_os, id, INT64_MAX, &memory, &live_error), PP_OK);
     uint64_t rss = live_usage(id, false).rss_bytes.value;
@@ -439,7 +439,7 @@ static int host_of_an_unreadable_program(void) {
     if (live_os.spawn(live_os.ctx, &command, &id, &live_error) != PP_OK)
         return 77; /* no way to start it here */
     pp_usage usage = live_usage(id, true);
-    pp_memory memory;
+    pp_memory memory = { 0 };
     pp_status status = memory_of(&live_os, id, INT64_MAX, &memory, &live_error);
     pp_phase phase = live_inspect(id).phase;
     live_end(id);

@@ -228,9 +228,11 @@ static bool give(pp_linux_reader *reader, const pp_memory_answer *items, size_t 
     bool fits = count <= reader->capacity;
     if (!fits) {
         pp_memory_answer *bigger = reallocarray(reader->items, count, sizeof *bigger);
-        fits = bigger != NULL;
-        reader->items = fits ? bigger : reader->items;
-        reader->capacity = fits ? count : reader->capacity;
+        if (bigger) {
+            reader->items = bigger;
+            reader->capacity = count;
+            fits = true;
+        }
     }
     if (fits) {
         memcpy(reader->items, items, count * sizeof *items);
