@@ -12,6 +12,7 @@ local html_tables = require "pairperf.html_tables"
 local html_text = require "pairperf.html_text"
 local html_timeline = require "pairperf.html_timeline"
 local json = require "pairperf.json"
+local report_values = require "pairperf.report_values"
 
 local M = {}
 
@@ -90,6 +91,12 @@ local function top(out, report)
   html_text.heading(out, 1, "pairperf report")
   out[#out + 1] = '<div class="first">\n'
   html_text.list(out, report.conclusions)
+  if report.mode ~= "single" then
+    html_text.paragraph(out, report_values.differences(report))
+    if #report.differences > 0 then
+      html_text.list(out, report.differences)
+    end
+  end
   out[#out + 1] = "</div>\n"
   contents(out, report)
 end

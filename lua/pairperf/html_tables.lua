@@ -173,10 +173,6 @@ function M.variants(out, report)
   html_text.heading(out, 2, "Variants")
   local head = { "Variant", "Artifact", "Version", "SHA-256 of the executable" }
   html_text.table(out, "What was compared", head, rows)
-  if #report.differences > 0 then
-    html_text.paragraph(out, "Besides the artifact, the variants differ in:")
-    html_text.list(out, report.differences)
-  end
 end
 
 --- Caveats, warnings and where the rest stands.

@@ -19,24 +19,13 @@ end
 
 -- ---------------------------------------------------------------- top
 
-local function same_artifact(report)
-  local one, other = report.variants.baseline, report.variants.candidate
-  return one.bundle_manifest_sha256 == other.bundle_manifest_sha256
-    and one.executable_sha256 == other.executable_sha256
-end
-
 local function differences(out, report)
-  local same, some = same_artifact(report), #report.differences > 0
-  local words = same and "The artifact is the same on both sides; " or "Apart from the artifact, "
-  markdown.paragraph(
-    out,
-    words .. (some and "the variants differ in:" or "nothing differs between the variants.")
-  )
+  markdown.paragraph(out, report_values.differences(report))
   local items = {}
   for i, difference in ipairs(report.differences) do
     items[i] = md(difference)
   end
-  if some then
+  if #items > 0 then
     markdown.list(out, items)
   end
 end

@@ -142,6 +142,25 @@ function M.lacking(row)
   return "not all of it was counted"
 end
 
+local function same_artifact(report)
+  local one, other = report.variants.baseline, report.variants.candidate
+  return one.bundle_manifest_sha256 == other.bundle_manifest_sha256
+    and one.executable_sha256 == other.executable_sha256
+end
+
+--- How the variants differ beside the artifact, as words before the list of report.differences.
+---@param report table of two variants
+---@return string
+function M.differences(report)
+  local words = same_artifact(report) and "The artifact is the same on both sides; "
+    or "Apart from the artifact, "
+  return words
+    .. (
+      #report.differences > 0 and "the variants differ in:"
+      or "nothing differs between the variants."
+    )
+end
+
 --- Values of one metric in the successful runs that have it, in the order of the rows.
 ---@param rows table[] the runs
 ---@param summaries table<integer, table> by slot

@@ -91,6 +91,20 @@ describe("report.html", function()
     return select(2, text:gsub(pattern, ""))
   end
 
+  -- proves: CLI-8
+  it("says at the top how the variants differ beside the artifact", function()
+    local text = write()
+    local first = text:match '<div class="first">(.-)</div>'
+    assert.truthy(first:find("nothing differs between the variants", 1, true))
+    local input = assert(report.load(dir))
+    local built = assert(report.write(dir))
+    built.differences = json.array { "arguments: <b>-x</b>" }
+    text = assert(html.render(dir, built, input.summaries, ""))
+    first = text:match '<div class="first">(.-)</div>'
+    assert.truthy(first:find("the variants differ in:", 1, true))
+    assert.truthy(first:find("arguments: &lt;b&gt;", 1, true))
+  end)
+
   -- proves: REP-4
   it("has every table and drawing without a script", function()
     local text = write()
