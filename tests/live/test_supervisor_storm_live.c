@@ -42,13 +42,13 @@ static size_t survivors_listed(const supervised *sv) {
     return sv_count(list, "\"pid\":") - sv_count(end, "\"pid\":");
 }
 
-/* The limit is for a machine that does nothing else: it counts for as much longer as others slow
- * us down, before and after the storm. */
+/* The limit is for a machine that does nothing else: it counts for as much longer as others and the
+ * storm itself slow us down. */
 static void all_are_ended(supervised *sv, const char *kind, const char *number, int64_t limit_ns) {
-    double before = sv_slowness();
     sv->spawn.reap_escapees = true;
     sv_app(sv, kind, number);
     sv_await(sv, sv_printed);
+    double before = sv_slowness();
     sv_stop(sv, false, 10 * SV_S);
     assert_int_equal(sv->view.verdict, PP_VERDICT_ECHILD);
     assert_false(sv->view.forced);
