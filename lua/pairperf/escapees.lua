@@ -156,7 +156,7 @@ function M.describe(one, verdict)
   ):format(
     exe or "executable unknown",
     one.pid,
-    one.start,
+    one.start ~= 0 and one.start or "not read", -- 0: it could not be looked at
     seen(one),
     one.expected and ", declared by --expect-escapee" or "",
     ending(one, verdict)

@@ -138,10 +138,14 @@ describe("a report", function()
       verdict[name] = verdict[name] or value
     end
     verdict.verdict, verdict.escapees_total = "left_running", 65
-    verdict.escapees = json.array { { pid = 77, start = 9, exe = "/x", expected = false } }
+    verdict.escapees = json.array {
+      { pid = 77, start = 9, exe = "/x", expected = false },
+      { pid = 78, start = 0, exe = "[unread]", expected = false },
+    }
     local run = { frames = fixture.steady(20), events = fixture.events { verdict = verdict } }
     local _, markdown = write(fixture.plan {}, { [0] = run, run })
     assert.matches("pid 77[^;]*; it was gone at the end", markdown)
+    assert.matches("pid 78, start token not read%)", markdown)
     assert.is_nil(markdown:find "observed escapees gone")
   end)
 end)
