@@ -78,8 +78,8 @@ if how == "cgroup" and not at then
   bench.row { name = "a leaf for this run", ours = "none", bar = "one", ok = false }
 end
 
--- A bar that the bare system calls miss here, too, judges the machine and not us, as long as we take
--- no more than we may beside them.
+-- A bar that the bare system calls miss here, too, judges the machine and not us, as long as we
+-- take no more than we may beside them.
 local function judged(row, value, floor_value, bar)
   row.ok = value <= bar
   if not row.ok and floor_value > bar and value <= FLOOR_BAR * floor_value then
