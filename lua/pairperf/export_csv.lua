@@ -99,7 +99,7 @@ end
 
 -- Why a component has no value: the tree has none for the same reason.
 local function component_reason(metrics, name)
-  local whole = metrics[name == "cpu_percent" and "cpu_percent_observed" or name]
+  local whole = measured.whole_of(metrics, name)
   return whole and known(whole.reason) and whole.reason or "not measured"
 end
 

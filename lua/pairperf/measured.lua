@@ -41,6 +41,15 @@ function M.metric(unit, tier, fields)
   }
 end
 
+--- The figure of the whole tree that a component's figure is a part of: what is not known of the
+--- tree is not known of its parts.
+---@param metrics table<string, table> of a summary
+---@param field string of a component
+---@return table?
+function M.whole_of(metrics, field)
+  return metrics[field == "cpu_percent" and "cpu_percent_observed" or field]
+end
+
 --- `delta` per elapsed time, times `scale`; nil where there is no positive duration.
 ---@param delta number?
 ---@param elapsed_ns integer?

@@ -86,7 +86,8 @@ local function component_values(rows, summaries, name, field)
   for _, row in ipairs(rows) do
     local summary = summaries[row.slot]
     if row.status == "success" and summary then
-      local component, total = summary.components[name], summary.metrics[field]
+      local component = summary.components[name]
+      local total = measured.whole_of(summary.metrics, field)
       local value = component and component[field]
       if value == nil and total and known(total.value) then
         values[#values + 1] = 0

@@ -263,8 +263,7 @@ end
 local function distrust(components, metrics)
   for _, component in pairs(components) do
     for field in pairs(component) do
-      local total = metrics[field == "cpu_percent" and "cpu_percent_observed" or field]
-      if not known(total.value) then
+      if not known(measured.whole_of(metrics, field).value) then
         component[field] = json.null
       end
     end
