@@ -246,7 +246,7 @@ local function directional(comparison)
 end
 
 local function void_word(comparison, entry, void)
-  if void then
+  if measured.known(void) then
     comparison.indicative = comparison.verdict
     comparison.indicative_reason = comparison.reason
     comparison.verdict = entry.directional and "unclear" or "inconclusive"
@@ -255,12 +255,12 @@ local function void_word(comparison, entry, void)
   end
 end
 
---- Finishes the words of all scenarios of a report: family, directions, and what voids them all.
----@param scenarios table[] of a report, each row with its `comparison`
+--- Finishes the words of all scenarios of a report: family, directions, and what voids them.
+---@param scenarios table[] of a report, each row with its `comparison`; `void` of a scenario says
+---  why none of its words counts
 ---@param entries table<string, pairperf.MetricEntry>
 ---@param family {scenario: string, metric: string}[]
----@param void string? reason that no word of this session counts
-function M.finish(scenarios, entries, family, void)
+function M.finish(scenarios, entries, family)
   adjust(family, index(scenarios))
   for _, scenario in ipairs(scenarios) do
     for _, row in ipairs(scenario.metrics) do
@@ -268,7 +268,7 @@ function M.finish(scenarios, entries, family, void)
       if entry.directional then
         directional(row.comparison)
       end
-      void_word(row.comparison, entry, void)
+      void_word(row.comparison, entry, scenario.void)
     end
   end
 end

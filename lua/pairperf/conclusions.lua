@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The first lines of a report: what can be concluded and what cannot; and remarks on single runs.
 local conclusions_verdicts = require "pairperf.conclusions_verdicts"
+local diagnostic = require "pairperf.diagnostic"
 local escapees = require "pairperf.escapees"
 local json = require "pairperf.json"
 local machine = require "pairperf.machine"
@@ -13,21 +14,19 @@ local M = {}
 
 local known = measured.known
 
-local DIAGNOSTIC = {
-  warmup = "warm-up under 60 s",
-  duration = "window under 120 s",
-  repetitions = "fewer than 5 repetitions",
-}
-
-local function diagnostic(report)
-  local reasons = {}
-  for i, reason in ipairs(report.diagnostic_reasons) do
-    reasons[i] = DIAGNOSTIC[reason] or reason
+local function diagnostic_lines(report, add)
+  for _, short in ipairs(diagnostic.shortfalls(report.scenarios)) do
+    add(
+      (
+        "%siagnostic only (%s): these figures show that the set-up works; they support no "
+        .. "conclusion about the builds. %s are what the rules would say."
+      ):format(
+        short.scenario and ("Scenario %s is d"):format(short.scenario) or "D",
+        diagnostic.words(short.reasons),
+        short.scenario and "Its words below" or "Words below"
+      )
+    )
   end
-  return (
-    "Diagnostic only (%s): these figures show that the set-up works; they support no conclusion "
-    .. "about the builds. Words below are what the rules would say."
-  ):format(table.concat(reasons, ", "))
 end
 
 local function side(name, count)
@@ -139,9 +138,7 @@ function M.lines(report)
   end
   add(artifact_changed(report))
   add(test_switches(report))
-  if report.diagnostic_only then
-    add(diagnostic(report))
-  end
+  diagnostic_lines(report, add)
   for _, scenario in ipairs(report.scenarios) do
     add(outcome(scenario))
     lower_bounds(scenario, add)

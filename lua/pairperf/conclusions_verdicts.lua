@@ -43,7 +43,7 @@ local function absent(scenario, report)
 end
 
 local function scenario_lines(scenario, report, add)
-  local void = known(report.comparison.void)
+  local void = known(scenario.void)
   local settled, open, changed = sentences(scenario, report.comparison.family)
   local missing = absent(scenario, report)
   table.move(missing, 1, #missing, #open + 1, open)

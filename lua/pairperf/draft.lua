@@ -96,7 +96,7 @@ end
 
 local function effective_scenario(parsed, one, script)
   local own = own_values(parsed, one)
-  return {
+  local result = {
     name = one.name,
     label = one.label,
     summary = one.summary,
@@ -111,27 +111,21 @@ local function effective_scenario(parsed, one, script)
     exclude_components = one.exclude_components,
     source = { path = script.absolute, hooks = one.hooks, options = own },
   }
+  result.diagnostic_reasons = stats.diagnostic_only(result).reasons
+  return result
 end
 
+-- Of the session: what any of its scenarios is short of. Each keeps its own reasons.
 local function diagnostic(scenarios)
-  local reasons, any = {}, false
+  local list, seen = {}, {}
   for _, one in ipairs(scenarios) do
-    local verdict = stats.diagnostic_only {
-      warmup_s = one.warmup_s,
-      duration_s = one.duration_s,
-      repetitions = one.repetitions,
-    }
-    any = any or verdict.diagnostic_only
-    for _, reason in ipairs(verdict.reasons) do
-      reasons[reason] = true
+    for _, reason in ipairs(one.diagnostic_reasons) do
+      list[#list + 1] = not seen[reason] and reason or nil
+      seen[reason] = true
     end
   end
-  local list = {}
-  for reason in pairs(reasons) do
-    list[#list + 1] = reason
-  end
   table.sort(list)
-  return { diagnostic_only = any, reasons = list }
+  return { diagnostic_only = #list > 0, reasons = list }
 end
 
 local function default_output(suite)

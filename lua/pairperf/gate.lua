@@ -206,25 +206,27 @@ local function decided(gate, scenario, void, rule)
     found
 end
 
-local function result(gate, scenario, void)
+local function result(gate, scenario)
+  local void = measured.known(scenario.void) and scenario.void or nil
   local one, found = decided(gate, scenario, void, decision)
   one.gate, one.limit, one.confidence = gate.text, or_null(gate.limit), or_null(found.confidence)
   return one
 end
 
 -- Short windows and few runs do not void a screen.
-local function screened(screen, scenario, void)
-  local one = decided(screen, scenario, void ~= "diagnostic_only" and void or nil, screen_decision)
+local function screened(screen, scenario)
+  local void = measured.known(scenario.void) and scenario.void ~= "diagnostic_only"
+  local one = decided(screen, scenario, void and scenario.void or nil, screen_decision)
   one.screen = screen.text
   return one
 end
 
-local function for_scenarios(gates, scenarios, void, one_result)
+local function for_scenarios(gates, scenarios, one_result)
   local results = json.array {}
   for _, gate in ipairs(gates) do
     for _, scenario in ipairs(scenarios) do
       if gate.scenario == nil or gate.scenario == scenario.name then
-        results[#results + 1] = one_result(gate, scenario, void)
+        results[#results + 1] = one_result(gate, scenario)
       end
     end
   end
@@ -234,15 +236,14 @@ end
 --- What the gates decide about the scenarios of a report.
 ---@param gates pairperf.Gate[]
 ---@param scenarios table[] of a report, compared
----@param void string? reason that no word of this session counts
 ---@return table[] results
-function M.results(gates, scenarios, void)
-  return for_scenarios(gates, scenarios, void, result)
+function M.results(gates, scenarios)
+  return for_scenarios(gates, scenarios, result)
 end
 
 --- The same for screens.
-function M.screen_results(screens, scenarios, void)
-  return for_scenarios(screens, scenarios, void, screened)
+function M.screen_results(screens, scenarios)
+  return for_scenarios(screens, scenarios, screened)
 end
 
 -- How the exit status takes the decisions.

@@ -2,6 +2,7 @@
 --- report.html: one file that needs no other and no network. Its policy lets only its own scripts
 --- run, by their digests; without scripts, tables and drawings remain.
 local core = require "pairperf.core"
+local diagnostic = require "pairperf.diagnostic"
 local html_dots = require "pairperf.html_dots"
 local html_latency = require "pairperf.html_latency"
 local html_processes = require "pairperf.html_processes"
@@ -141,6 +142,9 @@ local function scenario_section(out, output_dir, report, summaries, number)
   out[#out + 1] = ('<section id="%s">\n'):format(id)
   html_text.heading(out, 2, "Scenario " .. scenario.name)
   html_text.paragraph(out, ("%s: %s"):format(scenario.label, scenario.summary))
+  if scenario.diagnostic_only then
+    html_text.paragraph(out, diagnostic.sentence(scenario.diagnostic_reasons))
+  end
   key(out, scenario)
   html_tables.metrics(out, scenario)
   html_dots.section(out, scenario, rows, summaries)

@@ -4,6 +4,7 @@
 local command = require "pairperf.command"
 local confining = require "pairperf.confining"
 local core = require "pairperf.core"
+local diagnostic = require "pairperf.diagnostic"
 local errors = require "pairperf.error"
 local guarding = require "pairperf.guarding"
 local machine = require "pairperf.machine"
@@ -356,12 +357,10 @@ local function check_environment(draft)
 end
 
 local function check_reduced(draft)
-  if draft.diagnostic.diagnostic_only then
-    add(
-      draft,
-      "warning",
-      "diagnostic only: short of the defaults in " .. table.concat(draft.diagnostic.reasons, ", ")
-    )
+  for _, short in ipairs(diagnostic.shortfalls(draft.scenarios)) do
+    local whose = short.scenario and ("scenario %s is "):format(short.scenario) or ""
+    local text = "%sdiagnostic only: short of the defaults in %s"
+    add(draft, "warning", text:format(whose, table.concat(short.reasons, ", ")))
   end
   local lock = os.getenv "PP_LOCK"
   if lock then

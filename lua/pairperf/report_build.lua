@@ -284,6 +284,8 @@ local function scenario_report(scenario, plan, rows, summaries)
     repetitions = scenario.repetitions,
     runs = {},
   }
+  local reasons = scenario.diagnostic_reasons or plan.diagnostic.reasons -- 0.1.0: of the session
+  result.diagnostic_only, result.diagnostic_reasons = #reasons > 0, json.array(reasons)
   local variants = variant_names(plan)
   for _, variant in ipairs(variants) do
     local side = select_rows(rows, scenario.name, variant)

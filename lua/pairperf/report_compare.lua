@@ -48,17 +48,26 @@ function M.plan(declared, scenarios, excludes)
   }
 end
 
--- Why no word of the session counts; nil when they do.
-local function void_reason(report)
+-- What voids every word of a session, however long its windows are; nil when nothing does.
+local function session_void(report)
   local session = report.session
   for _, state in pairs(known(session) and session.artifacts or {}) do
     if state.unchanged == false then
       return "artifact_changed"
     end
   end
-  return report.totals.pending > 0 and "unfinished"
-    or report.diagnostic_only and "diagnostic_only"
-    or nil
+  return report.totals.pending > 0 and "unfinished" or nil
+end
+
+-- Puts into each scenario why none of its words counts. Of the session: why none at all does.
+local function void_scenarios(report)
+  local session, all_diagnostic = session_void(report), true
+  for _, scenario in ipairs(report.scenarios) do
+    local own = scenario.diagnostic_only and "diagnostic_only" or nil
+    all_diagnostic = all_diagnostic and own ~= nil
+    scenario.void = session or own or json.null
+  end
+  return session or all_diagnostic and "diagnostic_only" or json.null
 end
 
 local function entries_of(scenarios)
@@ -86,19 +95,19 @@ function M.add(report, plan)
     local runs = scenario.runs
     scenario.attainable = compare.attainable(runs.baseline.successful, runs.candidate.successful)
   end
-  local void = void_reason(report)
-  compare.finish(report.scenarios, entries_of(report.scenarios), planned.primary, void)
+  local void = void_scenarios(report)
+  compare.finish(report.scenarios, entries_of(report.scenarios), planned.primary)
   report.comparison = {
     alpha = compare.ALPHA,
     family = planned.primary,
     family_origin = planned.primary_origin,
-    void = void or json.null,
+    void = void,
     noise_floor = noise_floor.source(planned.noise_floor, report.scenarios) or json.null,
   }
   local gates = assert(gate.read_all(planned.gates, scenarios))
   local screens = assert(gate.read_screens(planned.screens or {}, scenarios))
-  report.gates = gate.results(gates, report.scenarios, void)
-  report.screens = gate.screen_results(screens, report.scenarios, void)
+  report.gates = gate.results(gates, report.scenarios)
+  report.screens = gate.screen_results(screens, report.scenarios)
 end
 
 return M

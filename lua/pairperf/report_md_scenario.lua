@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The section of one scenario in report.md: metrics, sources, components, requests.
+local diagnostic = require "pairperf.diagnostic"
 local format = require "pairperf.format"
 local markdown = require "pairperf.markdown"
 local report_md_verdicts = require "pairperf.report_md_verdicts"
@@ -215,6 +216,9 @@ function M.section(out, scenario, family)
       scenario.repetitions
     )
   )
+  if scenario.diagnostic_only then
+    markdown.paragraph(out, md(diagnostic.sentence(scenario.diagnostic_reasons)))
+  end
   if not metric_table(out, scenario, false) then
     markdown.paragraph(out, "No successful run has a metric.")
   else

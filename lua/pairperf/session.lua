@@ -52,6 +52,7 @@ local function plan_scenarios(draft)
       warmup_ns = units.ns(one.warmup_s),
       duration_ns = units.ns(one.duration_s),
       repetitions = one.repetitions,
+      diagnostic_reasons = core.json.array(one.diagnostic_reasons),
       script = draft.script.path,
       script_sha256 = core.digest.bytes(draft.script.source),
       options = one.options,

@@ -55,7 +55,6 @@ end
 local function report_of(rows, change)
   local report = {
     mode = "ab",
-    diagnostic_only = false,
     session = json.null,
     totals = { pending = 0 },
     scenarios = {
@@ -70,7 +69,8 @@ local function report_of(rows, change)
     },
   }
   for key, value in pairs(change or {}) do
-    report[key] = value
+    local whole = key ~= "diagnostic_only" and report or report.scenarios[1]
+    whole[key] = value
   end
   return report
 end
@@ -257,7 +257,7 @@ end)
 
 describe("words that do not count", function()
   -- proves: CLI-5 REP-4
-  it("are kept as indicative when the session is diagnostic", function()
+  it("are kept as indicative when the scenario is diagnostic", function()
     local report = compared(
       { row("cpu_percent", LOW, HIGH) },
       { change = { diagnostic_only = true }, gates = { "cpu_percent:+50%" } }
@@ -418,13 +418,8 @@ describe("a gate on lower bounds", function()
       )
     )
     local found = gate.results(gates, scenarios)
-    table.move(
-      gate.screen_results({ table.unpack(gates, 3) }, scenarios, "diagnostic_only"),
-      1,
-      2,
-      5,
-      found
-    )
+    scenarios[1].void = "diagnostic_only"
+    table.move(gate.screen_results({ table.unpack(gates, 3) }, scenarios), 1, 2, 5, found)
     for i, one_result in ipairs(found) do
       local reason = one_result.reason
       found[i] = reason == "lower_bound" and "open" or one_result.decision

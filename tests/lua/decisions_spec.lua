@@ -56,6 +56,34 @@ local function session(baseline, candidate, change, cpu)
   return dir
 end
 
+-- The scenarios overview and tray, each of whose runs use so much; only tray is short.
+local function short_tray(baseline, candidate)
+  local dir, plan, runs = fixture.directory(), fixture.plan { repetitions = #baseline }, {}
+  dirs[#dirs + 1] = dir
+  local tray = {}
+  for name, value in pairs(plan.scenarios[1]) do
+    tray[name] = value
+  end
+  tray.name, tray.diagnostic_reasons = "tray", json.array { "duration" }
+  plan.scenarios[1].diagnostic_reasons, plan.scenarios[2] = json.array {}, tray
+  plan.diagnostic = { diagnostic_only = true, reasons = json.array { "duration" } }
+  for i = 1, 2 * #baseline do
+    local one = {}
+    for name, value in pairs(plan.runs[i]) do
+      one[name] = value
+    end
+    one.slot, one.scenario = #plan.runs, "tray"
+    one.directory = ("tray/run-%02d"):format(i)
+    plan.runs[#plan.runs + 1] = one
+    local values = i % 2 == 1 and baseline or candidate
+    local frames = fixture.steady(values[(i + 1) // 2])
+    runs[i - 1], runs[one.slot] = { frames = frames }, { frames = frames }
+  end
+  fixture.session(dir, plan, runs)
+  fixture.write(dir .. "/probes.json", assert(json.encode(probes "A")))
+  return dir
+end
+
 -- Status and words of a command.
 local function run(...)
   local out, stdout, stderr = {}, io.stdout, io.stderr
@@ -79,6 +107,50 @@ end
 
 local LOW <const>, SAME <const> = { 20, 21, 20.5 }, { 20.2, 20.8, 20.6 }
 local HIGH <const> = { 30, 31, 30.5 }
+
+describe("a session with one short scenario", function()
+  -- proves: CLI-5 CLI-7 REP-4
+  it("has words and gates that count in the other one", function()
+    local dir = short_tray(LOW, HIGH)
+    local status, text = run("compare", dir, "--fail-on", "overview/cpu_percent:+80%")
+    assert.equal(0, status)
+    says(text, "Gate overview/cpu_percent:+80%, scenario overview: pass.")
+    says(text, "Scenario tray is diagnostic only (window under 120 s)")
+    status, text = run("compare", dir, "--fail-on", "cpu_percent:+80%")
+    assert.equal(4, status)
+    says(text, "Gate cpu_percent:+80%, scenario overview: pass.")
+    says(text, "Gate cpu_percent:+80%, scenario tray: inconclusive: diagnostic only.")
+    status, text = run("compare", dir, "--screen", "cpu_percent:+80%")
+    assert.equal(0, status)
+    says(text, "Screen cpu_percent:+80%, scenario tray: no regression above")
+  end)
+
+  it("says so in every report", function()
+    local dir = short_tray(LOW, SAME)
+    local built = assert(report.write(dir))
+    assert.is_nil(json_schema.problem(assert(json.decode(assert(json.encode(built))))))
+    assert.truthy(built.diagnostic_only)
+    assert.equal(json.null, built.comparison.void)
+    local voids, reasons = {}, {}
+    for i, one in ipairs(built.scenarios) do
+      voids[i], reasons[i] = one.void, #one.diagnostic_reasons
+      local cpu = one.metrics[1].comparison
+      assert.equal(i == 2, cpu.indicative ~= json.null)
+      assert.equal(i == 2 and "inconclusive" or "equivalent", cpu.verdict)
+    end
+    assert.same({ json.null, "diagnostic_only" }, voids)
+    assert.same({ 0, 1 }, reasons)
+    for _, name in ipairs { "report.md", "report.html" } do
+      local page = assert(core.fs.read(dir .. "/" .. name))
+      says(page, "Scenario overview, concluded: ")
+      says(page, "Scenario tray, indicative only: ")
+    end
+    local markdown = assert(core.fs.read(dir .. "/report.md"))
+    local overview, tray = markdown:match "\n## Scenario overview\n(.-)\n## Scenario tray\n(.*)"
+    assert.is_nil(overview:find("iagnostic only", 1, true))
+    says(tray, "Diagnostic only (window under 120 s): these figures support no conclusion")
+  end)
+end)
 
 describe("a screen", function()
   -- proves: CLI-7 REP-4

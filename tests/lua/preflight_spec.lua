@@ -401,6 +401,26 @@ describe("warnings", function()
     )
   end)
 
+  -- proves: CLI-5
+  it("name the scenario where another has the defaults", function()
+    local planned = examine(COMMON, {
+      name = "both",
+      summary = "s",
+      scenarios = {
+        scenario.declare { name = "long", summary = "s" },
+        scenario.declare { name = "short", summary = "s", duration_s = 20 },
+      },
+    })
+    local text = table.concat(preflight.texts(planned, "warning"), "\n")
+    assert.matches("scenario short is diagnostic only: short of the defaults in duration", text)
+    assert.is_nil(text:find "long is diagnostic")
+    assert.same({ {}, { "duration" } }, {
+      planned.scenarios[1].diagnostic_reasons,
+      planned.scenarios[2].diagnostic_reasons,
+    })
+    assert.truthy(planned.diagnostic.diagnostic_only)
+  end)
+
   -- proves: CLI-10
   it("say when one hook serves several labels", function()
     local one = scenario.declare { name = "tray", summary = "s" }
