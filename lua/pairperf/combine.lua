@@ -4,6 +4,7 @@
 local format = require "pairperf.format"
 local json = require "pairperf.json"
 local metric_names = require "pairperf.metric_names"
+local report_row = require "pairperf.report_row"
 
 local M = {}
 
@@ -30,16 +31,6 @@ function M.worst(words)
     worst = (not worst or RANK[word] > RANK[worst]) and word or worst
   end
   return worst
-end
-
-local function find(report, scenario_name, metric)
-  for _, scenario in ipairs(report.scenarios) do
-    for _, row in ipairs(scenario.name == scenario_name and scenario.metrics or {}) do
-      if row.name == metric then
-        return row.comparison
-      end
-    end
-  end
 end
 
 local function union_of_families(reports)
@@ -69,7 +60,8 @@ function M.rows(reports)
   for i, one in ipairs(union_of_families(reports)) do
     local words, would_be = {}, {}
     for place, report in ipairs(reports) do
-      local comparison = find(report, one.scenario, one.metric)
+      local row = report_row.find(report, one.scenario, one.metric)
+      local comparison = row and row.comparison
       words[place] = comparison and comparison.verdict or "inconclusive"
       would_be[place] = comparison and indicative(comparison) or "inconclusive"
     end

@@ -2,6 +2,7 @@
 --- The first lines about verdicts: what can be concluded in each scenario, what cannot, and what
 --- gates and screens decided.
 local measured = require "pairperf.measured"
+local report_row = require "pairperf.report_row"
 local verdict_text = require "pairperf.verdict_text"
 
 local M = {}
@@ -30,12 +31,9 @@ end
 
 -- Primary metrics of which there is no row at all.
 local function absent(scenario, report)
-  local rows, list = {}, {}
-  for _, row in ipairs(scenario.metrics) do
-    rows[row.name] = true
-  end
+  local list = {}
   for _, one in ipairs(report.comparison.family) do
-    if one.scenario == scenario.name and not rows[one.metric] then
+    if one.scenario == scenario.name and not report_row.of(scenario, one.metric) then
       list[#list + 1] = ("%s: no value"):format(one.metric)
     end
   end
@@ -65,23 +63,13 @@ local function gate_line(one)
   return text .. (reason ~= "" and ": " .. reason or "") .. "."
 end
 
-local function find_row(report, one)
-  for _, scenario in ipairs(report.scenarios) do
-    for _, row in ipairs(scenario.name == one.scenario and scenario.metrics or {}) do
-      if row.name == one.metric then
-        return row
-      end
-    end
-  end
-end
-
 -- Never "pass": a short session that shows nothing proves nothing.
 local function screen_line(one, report)
   local head = ("Screen %s, scenario %s: "):format(one.screen, one.scenario)
   if one.decision == "inconclusive" then
     return head .. "nothing can be said: " .. verdict_text.reason(one.reason) .. "."
   end
-  local row = assert(find_row(report, one))
+  local row = assert(report_row.find(report, one.scenario, one.metric))
   local budget = ("+%s %s"):format(verdict_text.value(row, one.budget), row.unit)
   local words = one.decision == "fail" and "fail: a regression above %s" or "no regression above %s"
   return ("%s%s shown; the worsening is between %s and %s (indicative interval, %s)."):format(

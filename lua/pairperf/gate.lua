@@ -5,6 +5,7 @@ local decide = require "pairperf.stats.gate"
 local json = require "pairperf.json"
 local measured = require "pairperf.measured"
 local metric_names = require "pairperf.metric_names"
+local report_row = require "pairperf.report_row"
 local units = require "pairperf.units"
 
 local M = {}
@@ -143,14 +144,6 @@ function M.read_screens(texts, scenarios)
   return screens, reason
 end
 
-local function find_row(scenario, metric)
-  for _, row in ipairs(scenario.metrics) do
-    if row.name == metric then
-      return row
-    end
-  end
-end
-
 local NO_VALUES = { baseline = {}, candidate = {} }
 
 local function budget_of(gate, entry)
@@ -189,7 +182,7 @@ end
 
 -- What a gate or screen decides about one scenario. What voids it leaves it open.
 local function decided(gate, scenario, void, rule)
-  local row = find_row(scenario, gate.metric)
+  local row = report_row.of(scenario, gate.metric)
   local values = row and row.comparison.values or NO_VALUES
   local found = rule(gate, values, assert(metric_names.entry(gate.metric)))
   found = row and of_lower_bounds(gate, row, found) or found

@@ -4,6 +4,7 @@
 local core = require "pairperf.core"
 local measured = require "pairperf.measured"
 local records = require "pairperf.records"
+local report_row = require "pairperf.report_row"
 local run_requests = require "pairperf.run_requests"
 local samples = require "pairperf.samples"
 local window_frames = require "pairperf.window_frames"
@@ -156,10 +157,8 @@ end
 
 -- CPU by the one source that the scenario's runs are compared by.
 local function choose_cpu(points, scenario)
-  local source = "conservation"
-  for _, row in ipairs(scenario.metrics or {}) do
-    source = row.name == "cpu_percent" and row.tier == "cgroup" and "cgroup" or source
-  end
+  local row = report_row.of(scenario, "cpu_percent")
+  local source = row and row.tier == "cgroup" and "cgroup" or "conservation"
   for _, point in ipairs(points) do
     point.cpu = point[source]
   end

@@ -3,6 +3,7 @@
 --- longer ones would help. It excludes nothing.
 local json = require "pairperf.json"
 local measured = require "pairperf.measured"
+local report_row = require "pairperf.report_row"
 local within_run = require "pairperf.stats.within_run"
 
 local M = {}
@@ -10,14 +11,6 @@ local M = {}
 local UNSTEADY_P <const> = 0.01
 
 local known, or_null = measured.known, measured.or_null
-
-local function find_row(scenario, name)
-  for _, row in ipairs(scenario.metrics) do
-    if row.name == name then
-      return row
-    end
-  end
-end
 
 -- Successful runs that have the intervals of a metric: {row, intervals}.
 local function with_intervals(rows, summaries, name)
@@ -77,7 +70,7 @@ end
 function M.advice(scenario, rows, summaries)
   local list = json.array {}
   for _, name in ipairs { "cpu_percent", "rss_mean_bytes" } do
-    local runs, row = with_intervals(rows, summaries, name), find_row(scenario, name)
+    local runs, row = with_intervals(rows, summaries, name), report_row.of(scenario, name)
     local comparison = row and row.comparison
     if #runs > 0 and known(comparison) then
       local margin = known(comparison.margin) and comparison.margin or 0

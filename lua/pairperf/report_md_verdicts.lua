@@ -2,6 +2,7 @@
 --- The verdicts in report.md: one table after the first lines, and the details of each scenario.
 local format = require "pairperf.format"
 local markdown = require "pairperf.markdown"
+local report_row = require "pairperf.report_row"
 local report_values = require "pairperf.report_values"
 local verdict_text = require "pairperf.verdict_text"
 
@@ -221,19 +222,11 @@ local function length_text(row, variant, variance)
   ):format(row.title, variant, 100 * variance.share_between)
 end
 
-local function find_row(scenario, name)
-  for _, row in ipairs(scenario.metrics) do
-    if row.name == name then
-      return row
-    end
-  end
-end
-
 -- Advice only; nothing is excluded by it.
 local function interval_items(scenario)
   local items = {}
   for _, one in ipairs(scenario.intervals) do
-    local row = find_row(scenario, one.metric)
+    local row = report_row.of(scenario, one.metric)
     for _, run in ipairs(one.unsteady) do
       items[#items + 1] = md(unsteady_text(row, run))
     end
