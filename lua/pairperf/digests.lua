@@ -165,9 +165,19 @@ local function encode(value)
   return text and text .. "\n", err
 end
 
+local function by_path(entries)
+  local found = {}
+  for _, entry in ipairs(entries) do
+    found[format.bytes(entry.path)] = entry
+  end
+  return found
+end
+
 --- digests.json computed again, when its digest is what the last line of session.log says.
 ---@param output string
 ---@return string? text nil: the files, or the seal, are not what they were
+---@return table<string, pairperf.DigestEntry>? now what each file holds, by its path; nil when
+---  nothing seals or a file could not be read
 function M.compute_sealed(output)
   local log = core.fs.read(output .. "/" .. M.LOG) or ""
   local before, line = log:match "^(.*\n)([^\n]*\n)$"
@@ -176,7 +186,8 @@ function M.compute_sealed(output)
   end
   local value = collect(output, nil, before)
   local text = value and encode(value)
-  return text and M.seal_line(text) == line and text or nil
+  local sealed = text and M.seal_line(text) == line and text or nil
+  return sealed, value and by_path(value.files)
 end
 
 -- ---------------------------------------------------------------- looking for differences
@@ -265,14 +276,6 @@ end
 function M.log_end(output, entry, text)
   local rest = (core.fs.read(output .. "/" .. M.LOG) or ""):sub(entry.size + 1)
   return rest == "" and "open" or rest == M.seal_line(text) and "sealed" or "other"
-end
-
-local function by_path(entries)
-  local found = {}
-  for _, entry in ipairs(entries) do
-    found[format.bytes(entry.path)] = entry
-  end
-  return found
 end
 
 -- What the sealed digests say of raw evidence, and is no longer so in `now`.

@@ -99,6 +99,37 @@ describe("digests.json", function()
     assert.equal(second, read "digests.json")
   end)
 
+  it("costs verify one reading of each file, and of a changed one another for where", function()
+    assert(digests.seal(dir))
+    local read_bytes, samples = 0, dir .. "/overview/run-01/samples.jsonl"
+    local file_lines, whole = core.digest.file_lines, core.digest.lines
+    core.digest.file_lines = function(path, ...)
+      read_bytes = read_bytes + core.fs.stat(path).size
+      return file_lines(path, ...)
+    end
+    core.digest.lines = function(text, ...)
+      read_bytes = read_bytes + (text:find '^{"a":1' and #text or 0)
+      return whole(text, ...)
+    end
+    local function problems()
+      read_bytes = 0
+      local list = {}
+      for i, one in ipairs(assert(verify.session(dir)).problems) do
+        list[i] = one.file .. ": " .. one.where
+      end
+      return table.concat(list, "; ")
+    end
+    local before, once = problems(), core.fs.stat(samples).size
+    local counted = read_bytes
+    fixture.write(samples, '{"a":1}\n{"a":3}\ntorn')
+    local after, counted_after = problems(), read_bytes
+    core.digest.file_lines, core.digest.lines = file_lines, whole
+    assert.equal(once, counted)
+    assert.is_nil(before:find("digests", 1, true))
+    assert.equal(2 * once, counted_after)
+    assert.matches("overview/run%-01/samples.jsonl: line 2", after)
+  end)
+
   it("lists names that are not UTF-8, links and pipes without following them", function()
     fixture.write(dir .. "/overview/run-01/hook/\xff", "x")
     os.execute(("ln -s /etc '%s/overview/run-01/hook/link'"):format(dir))
