@@ -2,6 +2,8 @@
 --- The tables and lists of report.html; they say everything that can be said without a picture.
 local format = require "pairperf.format"
 local html_text = require "pairperf.html_text"
+local interval_text = require "pairperf.interval_text"
+local report_order = require "pairperf.report_order"
 local report_values = require "pairperf.report_values"
 local verdict_text = require "pairperf.verdict_text"
 
@@ -76,6 +78,17 @@ function M.verdicts(out, report)
     out[#out + 1] = "<details><summary>Exploratory metrics</summary>\n"
     html_text.table(out, "Verdict per exploratory metric", VERDICT_HEAD, others)
     out[#out + 1] = "</details>\n"
+  end
+  html_text.paragraph(out, verdict_text.METHOD)
+  html_text.paragraph(out, report_order.carry_over(report))
+end
+
+--- Advice from inside the runs of a scenario.
+function M.intervals(out, scenario)
+  local items = interval_text.items(scenario)
+  if #items > 0 then
+    html_text.paragraph(out, interval_text.HEAD)
+    html_text.list(out, items)
   end
 end
 

@@ -10,6 +10,7 @@ local report_compare = require "pairperf.report_compare"
 local report_findings = require "pairperf.report_findings"
 local report_intervals = require "pairperf.report_intervals"
 local report_metrics = require "pairperf.report_metrics"
+local report_order = require "pairperf.report_order"
 local stats = require "pairperf.stats"
 
 local M = {}
@@ -158,23 +159,6 @@ local function request_rows(rows, summaries)
     end
   end
   return list
-end
-
--- ---------------------------------------------------------------- order
-
--- How often each variant came first and second in its pair, of the runs that succeeded.
-local function positions(rows)
-  local place, result = {}, {}
-  for _, row in ipairs(rows) do
-    place[row.scenario] = (place[row.scenario] or 0) + 1
-    local count = result[row.variant] or { first = 0, second = 0 }
-    result[row.variant] = count
-    if row.status == "success" then
-      local position = place[row.scenario] % 2 == 1 and "first" or "second"
-      count[position] = count[position] + 1
-    end
-  end
-  return result
 end
 
 -- ---------------------------------------------------------------- run details
@@ -360,7 +344,8 @@ function M.build(input)
     seed_origin = plan.seed_origin,
     first = plan.first,
     order = plan.order,
-    positions = positions(rows),
+    positions = report_order.positions(rows),
+    pauses = report_order.pauses(rows, summaries),
     totals = counts(rows),
     runs = rows,
     scenarios = json.array {},

@@ -8,6 +8,7 @@ local json = require "pairperf.json"
 local measured = require "pairperf.measured"
 local metric_names = require "pairperf.metric_names"
 local noise_floor = require "pairperf.noise_floor"
+local report_order = require "pairperf.report_order"
 
 local M = {}
 
@@ -102,6 +103,7 @@ function M.add(report, plan)
     family = planned.primary,
     family_origin = planned.primary_origin,
     void = void,
+    carry_over = report_order.CARRY_OVER,
     noise_floor = noise_floor.source(planned.noise_floor, report.scenarios) or json.null,
   }
   local gates = assert(gate.read_all(planned.gates, scenarios))

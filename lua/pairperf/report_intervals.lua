@@ -4,6 +4,7 @@
 local json = require "pairperf.json"
 local measured = require "pairperf.measured"
 local report_row = require "pairperf.report_row"
+local stats = require "pairperf.stats"
 local within_run = require "pairperf.stats.within_run"
 
 local M = {}
@@ -62,6 +63,27 @@ local function variance(list, variant, scenario)
   }
 end
 
+-- How many independent values the intervals of a variant's runs amount to: medians over the runs;
+-- null when none has enough intervals.
+local function likeness(list, variant)
+  local n, lag1, effective = {}, {}, {}
+  for _, one in ipairs(list) do
+    local i = one.run.variant == variant and one.intervals
+    if i and known(i.effective_n) then
+      n[#n + 1], lag1[#lag1 + 1], effective[#effective + 1] = i.n, i.lag1, i.effective_n
+    end
+  end
+  if #n == 0 then
+    return json.null
+  end
+  return {
+    runs = #n,
+    intervals_per_run = math.floor(stats.median(n)),
+    lag1 = stats.median(lag1),
+    effective_n = stats.median(effective),
+  }
+end
+
 --- What the intervals of a scenario's runs advise, metric by metric.
 ---@param scenario table of a report, with its rows compared
 ---@param rows table[] its runs
@@ -80,6 +102,10 @@ function M.advice(scenario, rows, summaries)
         variance = {
           baseline = variance(runs, "baseline", scenario),
           candidate = variance(runs, "candidate", scenario),
+        },
+        likeness = {
+          baseline = likeness(runs, "baseline"),
+          candidate = likeness(runs, "candidate"),
         },
       }
     end

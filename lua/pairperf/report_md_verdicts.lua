@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The verdicts in report.md: one table after the first lines, and the details of each scenario.
 local format = require "pairperf.format"
+local interval_text = require "pairperf.interval_text"
 local markdown = require "pairperf.markdown"
-local report_row = require "pairperf.report_row"
+local report_order = require "pairperf.report_order"
 local report_values = require "pairperf.report_values"
 local verdict_text = require "pairperf.verdict_text"
 
@@ -61,14 +62,6 @@ local function add_rows(rows, report, family)
   end
 end
 
-local METHOD = "A shift is the median of all candidate minus baseline differences. Positive is "
-  .. "higher. Equivalent means that the difference is certainly within the margin; inconclusive "
-  .. "does not mean equal. Each p is exact (above 60 runs of both variants: by the normal "
-  .. "approximation) if runs are exchangeable: the order was alternated, not randomised. Primary "
-  .. "metrics were declared before the runs and are adjusted for their number (Holm); exploratory "
-  .. "ones are not. What one run leaves behind for the next cannot be estimated in strict "
-  .. "alternation: repeat with the other variant first where it matters."
-
 --- The table of verdicts, primary metrics first.
 ---@param out string[]
 ---@param report table
@@ -84,7 +77,8 @@ function M.table(out, report)
     return markdown.paragraph(out, "No metric has a value yet.")
   end
   markdown.table(out, HEAD, rows)
-  markdown.paragraph(out, METHOD)
+  markdown.paragraph(out, verdict_text.METHOD)
+  markdown.paragraph(out, report_order.carry_over(report))
 end
 
 -- ---------------------------------------------------------------- details
@@ -196,48 +190,6 @@ local function detail(row, scenario, family)
   return md(table.concat(parts, " "))
 end
 
--- ---------------------------------------------------------------- inside the runs
-
-local function unsteady_text(row, one)
-  return ("%s, slot %d (%s): it changed by %s %s after %s; a longer warm-up may help"):format(
-    row.title,
-    one.slot,
-    one.variant,
-    verdict_text.signed(row, one.step),
-    row.unit,
-    format.seconds(one.after_ns)
-  )
-end
-
--- Far fewer intervals than were taken would do: time is better spent on runs.
-local function length_text(row, variant, variance)
-  if not known(variance) or not known(variance.best_intervals) then
-    return nil
-  elseif variance.best_intervals >= variance.intervals_per_run / 2 then
-    return nil
-  end
-  return (
-    "%s, %s: runs differ more than intervals inside a run do (%.0f %% of the variance); more runs "
-    .. "would help, longer ones hardly"
-  ):format(row.title, variant, 100 * variance.share_between)
-end
-
--- Advice only; nothing is excluded by it.
-local function interval_items(scenario)
-  local items = {}
-  for _, one in ipairs(scenario.intervals) do
-    local row = report_row.of(scenario, one.metric)
-    for _, run in ipairs(one.unsteady) do
-      items[#items + 1] = md(unsteady_text(row, run))
-    end
-    for _, variant in ipairs { "baseline", "candidate" } do
-      local text = length_text(row, variant, one.variance[variant])
-      items[#items + 1] = text and md(text)
-    end
-  end
-  return items
-end
-
 --- The details of one scenario's comparisons, and advice from inside its runs.
 ---@param out string[]
 ---@param scenario table
@@ -253,9 +205,12 @@ function M.details(out, scenario, family)
     markdown.paragraph(out, "The comparisons in detail, runs in the order of their slots:")
     markdown.list(out, items)
   end
-  local advice = interval_items(scenario)
+  local advice = {}
+  for i, text in ipairs(interval_text.items(scenario)) do
+    advice[i] = md(text)
+  end
   if #advice > 0 then
-    markdown.paragraph(out, "Inside the runs (advice; nothing is left out because of it):")
+    markdown.paragraph(out, interval_text.HEAD)
     markdown.list(out, advice)
   end
 end

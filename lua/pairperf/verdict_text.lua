@@ -190,6 +190,13 @@ end
 
 -- ---------------------------------------------------------------- sentences
 
+--- How to read the verdicts of a report.
+M.METHOD = "A shift is the median of all candidate minus baseline differences. Positive is higher. "
+  .. "Equivalent means that the difference is certainly within the margin; inconclusive does not "
+  .. "mean equal. Each p is exact (above 60 runs of both variants: by the normal approximation) if "
+  .. "runs are exchangeable: the order was alternated, not randomised. Primary metrics were "
+  .. "declared before the runs and are adjusted for their number (Holm); exploratory ones are not."
+
 --- The word, or what it would be: "inconclusive (indicative: regressed)".
 function M.word(comparison)
   local indicative = comparison.indicative

@@ -87,9 +87,9 @@ describe("a report's advice from inside the runs", function()
     fixture.remove(dir)
   end)
 
-  local function session(make)
+  local function session(make, seconds)
     local plan = fixture.plan { repetitions = 3 }
-    plan.scenarios[1].interval_ns, plan.scenarios[1].duration_ns = S, 24 * S
+    plan.scenarios[1].interval_ns, plan.scenarios[1].duration_ns = S, (seconds or 24) * S
     local runs = {}
     for slot = 0, 5 do
       runs[slot] = { frames = make(slot) }
@@ -128,6 +128,25 @@ describe("a report's advice from inside the runs", function()
       end, memory)
     end)
     assert.equal(0, #cpu.unsteady)
+  end)
+
+  it("says how few independent values the intervals are worth, in every report", function()
+    local cpu, markdown = session(function()
+      return stepped(40, 20)
+    end)
+    local likeness = cpu.likeness.baseline
+    assert.equal(3, likeness.runs)
+    assert.equal(24, likeness.intervals_per_run)
+    assert.truthy(likeness.lag1 > 0.5 and likeness.effective_n < 12)
+    local words = "CPU, candidate: the 24 values inside a run are worth about %d+ independent ones"
+    assert.matches(words, markdown)
+    assert.matches(words, assert(core.fs.read(dir .. "/report.html")))
+    local few = session(function()
+      return frames(6, function()
+        return 20
+      end, memory)
+    end, 6)
+    assert.same({ baseline = core.json.null, candidate = core.json.null }, few.likeness)
   end)
 
   it("says when runs differ more than intervals", function()

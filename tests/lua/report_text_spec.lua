@@ -3,7 +3,9 @@
 package.path = "tests/lua/?.lua;" .. package.path
 local core = require "pairperf.core"
 local fixture = require "fixture"
+local json_schema = require "pairperf.json_schema"
 local report = require "pairperf.report"
+local report_order = require "pairperf.report_order"
 
 -- proves: REP-8
 describe("report.md", function()
@@ -51,6 +53,35 @@ describe("report.md", function()
       "Footprint, maximum; Footprint, mean; Package idle wakeups; Interrupt wakeups; "
         .. "Kernel billed energy counter: not available: unsupported"
     )
+  end)
+
+  -- proves: REP-4
+  it("says that carry-over cannot be estimated, and how long the pauses were", function()
+    local rows, summaries = {}, {}
+    for slot = 0, 4 do
+      rows[slot + 1] = { slot = slot, scenario = "a", variant = "baseline", status = "success" }
+      local times = { spawned_ns = slot * 10 * fixture.S, verdict_ns = slot * 9 * fixture.S }
+      summaries[slot] = { times = times }
+    end
+    summaries[2].times.verdict_ns = core.json.null -- no pause before slot 3 is known
+    summaries[4] = nil -- nor one before a run that did not happen
+    local pauses = report_order.pauses(rows, summaries)
+    assert.same({ 2, 10 * fixture.S, 11 * fixture.S }, {
+      pauses.count,
+      pauses.min_ns,
+      pauses.max_ns,
+    })
+    assert.equal(core.json.null, report_order.pauses({ rows[1] }, summaries))
+    local text = markdown(1, {})
+    local page = assert(core.fs.read(dir .. "/report.html"))
+    local built = assert(core.json.decode(assert(core.fs.read(dir .. "/report.json"))))
+    assert.equal("not_estimable", built.comparison.carry_over)
+    assert.is_nil(json_schema.problem(built))
+    for _, whole in ipairs { text, page } do
+      assert.truthy(whole:find("Carry-over, what one run leaves behind", 1, true))
+    end
+    built.pauses = pauses
+    assert.matches("lay 10.0 s to 11.0 s, median 10.5 s", report_order.carry_over(built))
   end)
 
   -- proves: REP-6
