@@ -181,7 +181,8 @@ typedef struct pp_os {
 
     /* Reads what captured pipes hold; *ret_state is the state so far. */
     pp_status (*drain_output)(void *ctx, pp_output_state *ret_state, pp_error *reterr);
-    /* Appends bytes to a file in the run directory (made 0600); used when the harness is gone. */
+    /* Appends a line to a file in the run directory (made 0600), whole and on disk or not at all;
+     * used when the harness is gone. */
     pp_status (*save)(void *ctx, const char *name, const void *bytes, size_t size,
                       pp_error *reterr);
     /* Our own CPU in ns and resident bytes, for SMP-8. */

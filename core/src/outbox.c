@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The invariant: a record leaves only by acknowledgement or by being saved. What the harness may
- * have written without telling us is saved once more; readers drop the double by its seq.
+/* The invariant: a record leaves only by acknowledgement or by being saved, once. What the harness
+ * may have written without telling us is saved once more; readers drop the double by its seq.
  */
 #include "outbox.h"
 
@@ -101,14 +101,28 @@ pp_status pp__outbox_flush(pp_outbox *box, pp_os *os, pp_error *reterr) {
 }
 
 pp_status pp__outbox_save(pp_outbox *box, pp_os *os, pp_error *reterr) {
+    pp_status files[] = { PP_OK, PP_OK }; /* of events, of frames */
+    pp_error first = { 0 };
+    size_t left = 0;
+
     for (size_t i = 0; i < box->count; i++) {
-        const pp_outbox_record *record = &box->records[i];
-        const char *name =
-            record->type == PP_MSG_FRAME ? "samples.supervisor.jsonl" : "events.supervisor.jsonl";
-        pp_status status = os->save(os->ctx, name, record->line, record->size, reterr);
-        if (status != PP_OK)
-            return status;
+        pp_outbox_record record = box->records[i];
+        bool frame = record.type == PP_MSG_FRAME;
+        const char *name = frame ? "samples.supervisor.jsonl" : "events.supervisor.jsonl";
+        pp_error error = { 0 };
+        if (files[frame] == PP_OK) {
+            files[frame] = os->save(os->ctx, name, record.line, record.size, &error);
+            if (files[frame] == PP_OK) {
+                box->record_bytes -= record.size;
+                free(record.line);
+                continue;
+            }
+            if (first.status == PP_OK)
+                first = error;
+        }
+        box->records[left++] = record;
     }
-    pp__outbox_ack(box, UINT64_MAX);
-    return PP_OK;
+    box->count = left;
+    return left == 0 ? PP_OK
+                     : pp_fail(reterr, first.status, first.sys_errno, first.op, "%s", first.detail);
 }

@@ -39,7 +39,8 @@ pp_status pp__outbox_record(pp_outbox *box, pp_message_type type, uint64_t seq,
 void pp__outbox_ack(pp_outbox *box, uint64_t seq);
 /* Sends what the channel takes. PP_E_CLOSED: the harness is gone. */
 pp_status pp__outbox_flush(pp_outbox *box, pp_os *os, pp_error *reterr);
-/* The harness is gone: saves the unacknowledged records into the run directory. */
+/* The harness is gone: saves the unacknowledged records into the run directory, of each file in
+ * order up to the first that fails. What was saved leaves the box; the first failure is told. */
 pp_status pp__outbox_save(pp_outbox *box, pp_os *os, pp_error *reterr);
 
 #endif

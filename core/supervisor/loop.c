@@ -123,7 +123,7 @@ static pp_status run(pp_loop *loop, pp_error *reterr) {
         }
     }
     if (loop->harness_gone && loop->out.count > 0)
-        return pp__outbox_save(&loop->out, os, reterr);
+        return pp__loop_save(loop, reterr);
     return PP_OK;
 }
 
@@ -136,7 +136,7 @@ static void end_blindly(pp_loop *loop) {
         (void)turn(loop);
         (void)poll(NULL, 0, BLIND_PAUSE_MS);
     }
-    (void)pp__outbox_save(&loop->out, loop->os, NULL);
+    (void)pp__loop_save(loop, NULL);
 }
 
 static void done(pp_loop *loop) {

@@ -74,6 +74,8 @@ pp_status pp__loop_queue(pp_loop *loop, pp_message_type type, uint64_t seq, cons
                          pp_json *json);
 /* Queues an event; fields of `event` besides seq and now are the caller's. */
 void pp__loop_event(pp_loop *loop, pp_event event);
+/* Saves what nobody acknowledged; what cannot be saved is named as lost where there is room. */
+pp_status pp__loop_save(pp_loop *loop, pp_error *reterr);
 /* Reads what captured pipes hold. */
 void pp__loop_drain(pp_loop *loop);
 /* Queues the state of captured output when it was read since it was last told. */

@@ -26,6 +26,32 @@ void pp__loop_event(pp_loop *loop, pp_event event) {
     (void)pp__loop_queue(loop, PP_MSG_EVENT, event.seq, NULL, &json);
 }
 
+/* A gap in the numbers tells of it where this cannot be written either. */
+static void name_lost(pp_loop *loop, const pp_error *error) {
+    pp_outbox *box = &loop->out;
+    size_t frames = 0, count = box->count;
+    pp_error told = { 0 };
+
+    for (size_t i = 0; i < count; i++)
+        frames += box->records[i].type == PP_MSG_FRAME;
+    (void)pp_fail(&told, error->status, error->sys_errno, error->op, "%zu frames, %zu events: %s",
+                  frames, count - frames, error->detail);
+    pp__outbox_ack(box, UINT64_MAX);
+    pp__loop_event(loop, (pp_event){ .kind = "records_lost", .error = &told });
+    (void)pp__outbox_save(box, loop->os, NULL);
+    pp__outbox_ack(box, UINT64_MAX);
+}
+
+pp_status pp__loop_save(pp_loop *loop, pp_error *reterr) {
+    pp_error error = { 0 };
+
+    if (pp__outbox_save(&loop->out, loop->os, &error) == PP_OK ||
+        pp__outbox_save(&loop->out, loop->os, &error) == PP_OK) /* it may have been a moment */
+        return PP_OK;
+    name_lost(loop, &error);
+    return pp_fail(reterr, error.status, error.sys_errno, error.op, "%s", error.detail);
+}
+
 void pp__loop_drain(pp_loop *loop) {
     pp_error error = { 0 };
 

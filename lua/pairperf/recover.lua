@@ -11,6 +11,7 @@ local exit_status = require "pairperf.exit_status"
 local format = require "pairperf.format"
 local records = require "pairperf.records"
 local report = require "pairperf.report"
+local samples = require "pairperf.samples"
 local summary = require "pairperf.summary"
 
 local M = {}
@@ -80,11 +81,33 @@ local function saved_frames(run_dir)
   return saved and #saved, err
 end
 
+-- The supervisor numbers its records: a gap is one that could not be saved.
+local function lost_records(run_dir, events)
+  local frames, err = samples.read(run_dir)
+  if not frames then
+    return nil, err
+  end
+  local seen, highest, lost = {}, 0, 0
+  for _, list in ipairs { frames, events } do
+    for _, one in ipairs(list) do
+      if math.type(one.seq) == "integer" then
+        seen[one.seq], highest = true, math.max(highest, one.seq)
+      end
+    end
+  end
+  for seq = 1, highest do
+    lost = lost + (seen[seq] and 0 or 1)
+  end
+  local told = last_of(events, "records_lost")
+  local reason = told and (" (%s)"):format(told.error.detail) or ""
+  return lost > 0 and ("; records lost: %d%s"):format(lost, reason) or ""
+end
+
 -- Once: a second recovery finds the first one's words.
 local function note(run_dir)
   local path = run_dir .. "/events.recover.jsonl"
   local before, err = records.read_if_any(path)
-  local events, others, frames
+  local events, others, frames, lost
   if before then
     events, err = events_of(run_dir)
   end
@@ -94,13 +117,16 @@ local function note(run_dir)
   if others then
     frames, err = saved_frames(run_dir)
   end
-  if not frames then
+  if frames then
+    lost, err = lost_records(run_dir, events)
+  end
+  if not lost then
     return nil, err
   elseif #before > 0 then
     return true
   end
-  local text = "the harness died during this run; %s%s; frames that the supervisor saved: %d"
-  local reason = text:format(ending(events), others, frames)
+  local text = "the harness died during this run; %s%s; frames that the supervisor saved: %d%s"
+  local reason = text:format(ending(events), others, frames, lost)
   local events_file = evidence.events(path)
   events_file:add("run_failed", { step = M.STEP, reason = reason })
   return not events_file.error or nil, events_file.error

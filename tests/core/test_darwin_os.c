@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -197,11 +198,29 @@ static void assert_file(const char *name, const char *content) {
 
 static void kept_file_is_private_and_appended_to(void **state) {
     (void)state;
-    assert_int_equal(os.save(os.ctx, "kept", "one ", 4, &err), PP_OK);
-    assert_int_equal(os.save(os.ctx, "kept", "two", 3, &err), PP_OK);
-    assert_file("kept", "one two");
+    assert_int_equal(os.save(os.ctx, "kept", "one\n", 4, &err), PP_OK);
+    assert_int_equal(os.save(os.ctx, "kept", "two\n", 4, &err), PP_OK);
+    assert_file("kept", "one\ntwo\n");
     assert_int_equal(os.save(os.ctx, "../kept", "x", 1, &err), PP_E_INVALID);
     assert_int_equal(os.save(os.ctx, "", "x", 1, &err), PP_E_INVALID);
+}
+
+static void kept_file_never_gets_a_torn_line_or_anything_after_one(void **state) {
+    (void)state;
+    struct rlimit whole, little;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &whole), 0);
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    assert_int_equal(os.save(os.ctx, "kept", "one\n", 4, &err), PP_OK);
+    little = (struct rlimit){ .rlim_cur = 6, .rlim_max = whole.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    pp_status status = os.save(os.ctx, "kept", "second\n", 7, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &whole), 0);
+    assert_int_equal(status, PP_E_SYS);
+    assert_int_equal(err.sys_errno, EFBIG);
+    assert_file("kept", "one\n");
+    assert_int_equal(os.save(os.ctx, "kept", "torn", 4, &err), PP_OK);
+    assert_int_equal(os.save(os.ctx, "kept", "second\n", 7, &err), PP_E_MALFORMED);
+    assert_file("kept", "one\ntorn");
 }
 
 static void kept_file_is_never_written_through_a_link(void **state) {
@@ -312,6 +331,7 @@ int main(void) {
         T(facts_are_found_by_trying),
         T(channel_tells_nothing_now_from_closed),
         T_DIR(kept_file_is_private_and_appended_to),
+        T_DIR(kept_file_never_gets_a_torn_line_or_anything_after_one),
         T_DIR(kept_file_is_never_written_through_a_link),
         T_DIR(output_beyond_the_cap_is_counted_and_dropped),
         T_DIR(unwritable_kept_file_is_a_stated_failure_and_the_stream_is_still_read),

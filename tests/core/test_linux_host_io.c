@@ -371,6 +371,58 @@ static void a_save_that_is_not_on_disk_failed(void **state) {
     assert_int_equal(host_error.sys_errno, ENOSPC);
 }
 
+static bool filling;
+
+static ssize_t three_bytes_of_room(int fd, const void *bytes, size_t size) {
+    if (filling)
+        return -ENOSPC;
+    filling = true;
+    return pp_linux_sys_real.write(fd, bytes, size < 3 ? size : 3);
+}
+
+static void there_is_room_again(void) {
+    scripted.sys.write = pp_linux_sys_real.write;
+    scripted.sys.fsync = pp_linux_sys_real.fsync;
+}
+
+/* proves: CAN-5 */
+static void a_line_that_did_not_get_to_disk_whole_is_cut_off_again(void **state) {
+    (void)state;
+    char bytes[64];
+    assert_int_equal(host.save(host.ctx, "kept", "one\n", 4, &host_error), PP_OK);
+    filling = false;
+    scripted.sys.write = three_bytes_of_room;
+    assert_int_equal(host.save(host.ctx, "kept", "second\n", 7, &host_error), PP_E_SYS);
+    assert_int_equal(host_error.sys_errno, ENOSPC);
+    assert_string_equal(host_error.detail, "kept");
+    there_is_room_again();
+    scripted.sys.fsync = failing_fsync;
+    assert_int_equal(host.save(host.ctx, "kept", "second\n", 7, &host_error), PP_E_SYS);
+    there_is_room_again();
+    assert_int_equal(host.save(host.ctx, "kept", "second\n", 7, &host_error), PP_OK);
+    assert_int_equal(content_of("kept", bytes, sizeof bytes), 11);
+    assert_memory_equal(bytes, "one\nsecond\n", 11);
+}
+
+static int failing_truncate(int fd, off_t size) {
+    (void)fd, (void)size;
+    return -EIO;
+}
+
+/* proves: CAN-5 */
+static void after_a_torn_line_that_stays_nothing_is_written(void **state) {
+    (void)state;
+    char bytes[64];
+    filling = false;
+    scripted.sys.write = three_bytes_of_room;
+    scripted.sys.truncate = failing_truncate;
+    assert_int_equal(host.save(host.ctx, "kept", "first\n", 6, &host_error), PP_E_SYS);
+    assert_string_equal(host_error.detail, "kept: a torn line stays");
+    there_is_room_again();
+    assert_int_equal(host.save(host.ctx, "kept", "second\n", 7, &host_error), PP_E_MALFORMED);
+    assert_int_equal(content_of("kept", bytes, sizeof bytes), 3);
+}
+
 static void a_save_stays_in_the_run_directory(void **state) {
     (void)state;
     assert_int_equal(host.save(host.ctx, "../kept", "x", 1, &host_error), PP_E_INVALID);
@@ -427,6 +479,8 @@ int main(void) {
         T(closing_gives_back_every_descriptor_and_signals_nobody),
         T(what_is_saved_is_whole_private_and_appended),
         T(a_save_that_is_not_on_disk_failed),
+        T(a_line_that_did_not_get_to_disk_whole_is_cut_off_again),
+        T(after_a_torn_line_that_stays_nothing_is_written),
         T(a_save_stays_in_the_run_directory),
         T(output_that_cannot_be_kept_is_still_read_and_counted),
     };

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -313,6 +314,39 @@ static void a_verdict_that_nobody_acknowledged_is_saved(void **state) {
         fake_lines(&h->saved_events, "\"kind\":\"verdict\"", "\"cause\":\"requested\""), 1);
 }
 
+/* proves: CAN-5 */
+static void a_save_that_fails_for_a_moment_neither_loses_nor_doubles_a_record(void **state) {
+    fake_harness *h = *state;
+    h->mute = true;
+    h->save_fails_at = 3;
+    fake_spawn(h);
+    fake_after(&h->fake, S, stop_is_asked);
+    fake_after(&h->fake, 100 * S, harness_dies);
+    assert_int_equal(run(h), PP_OK);
+    assert_int_equal(fake_lines(&h->saved_events, NULL, "\"kind\":\"spawned\""), 1);
+    assert_int_equal(fake_lines(&h->saved_events, NULL, "\"kind\":\"verdict\""), 1);
+    assert_int_equal(fake_lines(&h->saved_events, NULL, "\"kind\":\"records_lost\""), 0);
+    assert_int_equal(fake_lines(&h->saved_samples, NULL, "\"seq\":"),
+                     fake_lines(&h->frames, NULL, "\"seq\":"));
+}
+
+/* proves: CAN-5 */
+static void frames_that_cannot_be_saved_are_named_as_lost(void **state) {
+    fake_harness *h = *state;
+    h->mute = true;
+    h->samples_fail = true;
+    fake_spawn(h);
+    fake_after(&h->fake, S, stop_is_asked);
+    fake_after(&h->fake, 100 * S, harness_dies);
+    assert_int_equal(run(h), PP_E_SYS);
+    char lost[64];
+    (void)snprintf(lost, sizeof lost, "\"detail\":\"%zu frames, 0 events: ",
+                   (size_t)fake_lines(&h->frames, NULL, "\"seq\":"));
+    assert_int_equal(fake_lines(&h->saved_events, "\"kind\":\"records_lost\"", lost), 1);
+    assert_int_equal(fake_lines(&h->saved_events, NULL, "\"kind\":\"verdict\""), 1);
+    assert_int_equal(h->saved_samples.size, 0);
+}
+
 static void nonsense_is_said(fake_os *fake) {
     fake_raw(fake_harness_of(fake), PP_MSG_FRAME, "", 0);
 }
@@ -486,6 +520,8 @@ int main(void) {
         T(latest_end_ends_the_tree_by_itself),
         T(latest_end_does_not_disturb_a_stop_that_was_asked_for),
         T(a_verdict_that_nobody_acknowledged_is_saved),
+        T(a_save_that_fails_for_a_moment_neither_loses_nor_doubles_a_record),
+        T(frames_that_cannot_be_saved_are_named_as_lost),
         T(a_protocol_error_after_the_verdict_does_not_lose_it),
         T(a_harness_that_does_not_read_disturbs_neither_frames_nor_the_stop),
         T(a_host_that_cannot_wait_still_ends_the_tree),

@@ -170,6 +170,49 @@ static void a_record_that_could_not_be_saved_is_not_forgotten(void **state) {
     fake_harness_done(&harness);
 }
 
+/* proves: CAN-5 */
+static void a_save_that_fails_half_way_goes_on_where_it_failed(void **state) {
+    (void)state;
+    for (size_t failing = 1; failing <= 5; failing++) {
+        fake_harness harness;
+        pp_outbox box = { 0 };
+        fake_harness_init(&harness, true);
+        put(&box, PP_MSG_EVENT, "1");
+        put(&box, PP_MSG_FRAME, "2");
+        put(&box, PP_MSG_EVENT, "3");
+        put(&box, PP_MSG_FRAME, "4");
+        put(&box, PP_MSG_VERDICT, "5");
+        harness.save_fails_at = failing;
+        pp_error error = { 0 };
+        assert_int_equal(pp__outbox_save(&box, &harness.fake.os, &error), PP_E_SYS);
+        assert_string_equal(error.op, "save");
+        assert_true(box.count > 0);
+        assert_int_equal(box.record_bytes, 2 * box.count);
+        assert_int_equal(pp__outbox_save(&box, &harness.fake.os, NULL), PP_OK);
+        assert_string_equal((char *)harness.saved_events.bytes, "1\n3\n5\n");
+        assert_string_equal((char *)harness.saved_samples.bytes, "2\n4\n");
+        assert_int_equal(box.count + box.record_bytes, 0);
+        pp__outbox_done(&box);
+        fake_harness_done(&harness);
+    }
+}
+
+/* proves: CAN-5 */
+static void frames_without_room_do_not_keep_the_verdict_from_being_saved(void **state) {
+    (void)state;
+    fake_harness harness;
+    pp_outbox box = { 0 };
+    fake_harness_init(&harness, true);
+    put(&box, PP_MSG_FRAME, "frame");
+    put(&box, PP_MSG_VERDICT, "verdict");
+    harness.samples_fail = true;
+    assert_int_equal(pp__outbox_save(&box, &harness.fake.os, NULL), PP_E_SYS);
+    assert_string_equal((char *)harness.saved_events.bytes, "verdict\n");
+    assert_int_equal(box.count, 1);
+    pp__outbox_done(&box);
+    fake_harness_done(&harness);
+}
+
 static void unsent_and_unacknowledged_bytes_both_fill_the_box(void **state) {
     (void)state;
     fake_harness harness;
@@ -205,6 +248,8 @@ int main(void) {
         cmocka_unit_test(a_channel_that_is_never_empty_does_not_grow_the_box),
         cmocka_unit_test(what_was_not_acknowledged_is_saved_by_kind_when_the_harness_is_gone),
         cmocka_unit_test(a_record_that_could_not_be_saved_is_not_forgotten),
+        cmocka_unit_test(a_save_that_fails_half_way_goes_on_where_it_failed),
+        cmocka_unit_test(frames_without_room_do_not_keep_the_verdict_from_being_saved),
         cmocka_unit_test(unsent_and_unacknowledged_bytes_both_fill_the_box),
     };
     return cmocka_run_group_tests_name("outbox", tests, NULL, NULL);

@@ -170,6 +170,24 @@ describe("recover", function()
     assert.equal(#frames, summary(2).window.frames)
   end)
 
+  -- proves: CAN-5
+  it("names the records that could not be saved", function()
+    local frames = { fixture.frame { seq = 2, t = 1 }, fixture.frame { seq = 4, t = 2 } }
+    local event = fixture.event("records_lost", 123, {
+      seq = 1,
+      source = "supervisor",
+      error = { detail = "1 frames, 0 events: no", op = "write", status = "sys", errno = "ENOSPC" },
+    })
+    interrupted(cut_short(), {
+      ["samples.supervisor.jsonl"] = fixture.lines(frames),
+      ["events.supervisor.jsonl"] = fixture.lines { event },
+    })
+    os.remove(("%s/%s/samples.jsonl"):format(dir, plan.runs[2].directory))
+    assert(recover.run { dir })
+    local reason = summary(2).failure.reason
+    assert.matches("; records lost: 1 (1 frames, 0 events: no)", reason, 1, true)
+  end)
+
   -- proves: REP-2
   it("drops a last line that was torn and names its file", function()
     interrupted(cut_short())

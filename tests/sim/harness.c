@@ -130,13 +130,17 @@ static void command(sim_world *w) {
         h->command_ns = w->now_ns + w->plan.stop_after_ns;
 }
 
+static void check_order(sim_world *w, uint64_t *last, uint64_t seq) {
+    if (*last >= seq)
+        sim_fail(w, "record %llu came after %llu", (unsigned long long)seq,
+                 (unsigned long long)*last);
+    *last = seq;
+}
+
 static void keep(sim_world *w, const pp_message *message, const void *line, size_t size,
                  pp_reading live_rss) {
     sim_harness *h = &w->harness;
 
-    if (h->record_count && h->records[h->record_count - 1].seq >= message->seq)
-        sim_fail(w, "record %llu came after %llu", (unsigned long long)message->seq,
-                 (unsigned long long)h->records[h->record_count - 1].seq);
     if (h->record_count == h->record_capacity) {
         h->record_capacity = h->record_capacity ? h->record_capacity * 2 : 256;
         h->records = realloc(h->records, h->record_capacity * sizeof *h->records);
@@ -154,9 +158,6 @@ static void keep(sim_world *w, const pp_message *message, const void *line, size
                                                   .live_rss = live_rss,
                                                   .line = copy,
                                                   .size = size };
-    h->written_seq = message->seq;
-    if (h->top_seq < message->seq)
-        h->top_seq = message->seq;
 }
 
 static void acknowledge(sim_world *w, bool now) {
@@ -190,6 +191,7 @@ static void on_record(sim_world *w, const pp_message *message) {
         return;
     }
     sim_trace(w, "the harness has record %llu", (unsigned long long)message->seq);
+    check_order(w, &w->harness.written_seq, message->seq);
     keep(w, message, line, size, live_rss);
     acknowledge(w, w->harness.verdict);
 }
@@ -323,6 +325,7 @@ void sim_harness_saved(sim_world *w, const void *line, size_t size, bool frame) 
         sim_fail(w, "a saved record is no whole line");
         return;
     }
+    check_order(w, &h->saved_seq[frame], seq); /* each file has an order of its own */
     sim_record *record = find_record(h, seq);
     if (record && record->saved)
         sim_fail(w, "record %llu was saved twice", (unsigned long long)seq);

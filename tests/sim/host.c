@@ -371,7 +371,7 @@ static pp_status host_save(void *ctx, const char *name, const void *bytes, size_
 
     if (!w->harness.dead)
         sim_fail(w, "a record was saved while the harness lives");
-    if (w->plan.save_fails)
+    if (w->plan.save_fails || ++w->saves == w->plan.save_fails_at)
         return pp_fail(reterr, PP_E_SYS, ENOSPC, "write", "%s", name);
     sim_harness_saved(w, bytes, size, strcmp(name, "samples.supervisor.jsonl") == 0);
     return PP_OK;

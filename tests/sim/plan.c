@@ -45,6 +45,7 @@ static void plan_harness(sim_plan *p, sim_rng *rng) {
 
     p->track = sim_chance(rng, 850);
     p->interval_ns = sim_delay(rng, 5 * SIM_MS, SIM_SECOND);
+    p->save_fails_at = (unsigned)(p->interval_ns % 16); /* a draw would change all the others */
     p->reap_escapees = p->linux_rules && sim_chance(rng, 350);
     p->expect_helpers = sim_chance(rng, 250);
     p->latest_end_ns = sim_chance(rng, 80) ? sim_delay(rng, SIM_MS, 2 * SIM_SECOND) : 0;

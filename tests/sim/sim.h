@@ -75,7 +75,8 @@ typedef struct sim_plan {
     size_t capacity, chunk;
     int64_t latency_most_ns;
     bool save_fails;
-    bool losing; /* what is on its way dies with the harness */
+    unsigned save_fails_at; /* counted from 1, this one alone; 0: none */
+    bool losing;            /* what is on its way dies with the harness */
 } sim_plan;
 void sim_plan_make(sim_plan *plan, uint64_t seed, bool linux_rules);
 /* Nothing in it keeps a whole proof from being reached. */
@@ -155,7 +156,7 @@ typedef struct sim_harness {
     size_t inbox_size, inbox_capacity, outbox_size, outbox_capacity;
     sim_record *records;
     size_t record_count, record_capacity;
-    uint64_t top_seq; /* highest number seen in a record */
+    uint64_t saved_seq[2]; /* last one in the file of events, of frames */
     uint32_t window;
     sim_rng rng;
 } sim_harness;
@@ -177,6 +178,7 @@ typedef struct sim_world {
     int16_t by_pid[SIM_PIDS_MAX];
     int32_t last_pid, freed_pid;
     unsigned births, strangers;
+    unsigned saves; /* tried */
     int64_t stranger_ns, thief_ns, debugger_ns, suspend_ns, step_ns;
     int leader; /* index; 0: none */
     bool child_pending;

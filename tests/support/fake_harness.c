@@ -161,7 +161,9 @@ static pp_status os_save(void *ctx, const char *name, const void *bytes, size_t 
                        : strcmp(name, "events.supervisor.jsonl") == 0 ? &harness->saved_events
                                                                       : NULL;
 
-    if (!saved || harness->save_fails)
+    harness->saves++;
+    if (!saved || harness->save_fails || harness->saves == harness->save_fails_at ||
+        (harness->samples_fail && saved == &harness->saved_samples))
         return pp_fail(reterr, PP_E_SYS, 0, "save", "%s", name);
     pp_buffer_add(saved, bytes, size);
     pp_buffer_add(saved, "", 1);

@@ -21,6 +21,9 @@ typedef struct fake_harness {
     bool output_changed;
     pp_output_state output;
     bool save_fails;
+    size_t save_fails_at;                  /* counted from 1, this one alone; 0: none */
+    size_t saves;                          /* tried */
+    bool samples_fail;                     /* to be saved */
     pp_buffer saved_samples, saved_events; /* terminated by a NUL behind `size`, too */
 
     size_t heard[PP_MSG_TYPE_COUNT];

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CHUNK_BYTES = 64 * 1024, CHUNKS_PER_DRAIN = 64 };
@@ -60,12 +61,31 @@ static pp_status open_kept(pp_darwin *darwin, const char *name, int *ret_fd, pp_
     if (darwin->run_dir_fd < 0 || name == NULL || name[0] == '\0' || strchr(name, '/') != NULL)
         return pp_fail(reterr, PP_E_INVALID, 0, "openat", "%s: not a name in a run directory",
                        name != NULL ? name : "(none)");
-    int fd = openat(darwin->run_dir_fd, name,
-                    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = openat(darwin->run_dir_fd, name, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+                    0600);
     if (fd < 0)
         return pp_fail(reterr, PP_E_SYS, errno, "openat", "%s", name);
     *ret_fd = fd;
     return PP_OK;
+}
+
+/* Whole or not at all: nothing is put after a line that is torn, and none is left so. */
+static pp_status append(int fd, const char *name, const void *bytes, size_t size,
+                        pp_error *reterr) {
+    struct stat before;
+    char last = '\n';
+
+    if (fstat(fd, &before) != 0 ||
+        (before.st_size > 0 && pread(fd, &last, 1, before.st_size - 1) < 0))
+        return pp_fail(reterr, PP_E_SYS, errno, "read", "the end of %s", name);
+    if (last != '\n')
+        return pp_fail(reterr, PP_E_MALFORMED, 0, "write", "%s ends in a torn line", name);
+    if (write_all(fd, bytes, size) == PP_OK && fsync(fd) == 0)
+        return PP_OK;
+    int failed = errno;
+    bool torn = ftruncate(fd, before.st_size) != 0;
+    return pp_fail(reterr, PP_E_SYS, failed, "write", "%s%s", name,
+                   torn ? ": a torn line stays" : "");
 }
 
 pp_status pp__dw_save(void *ctx, const char *name, const void *bytes, size_t size,
@@ -74,8 +94,7 @@ pp_status pp__dw_save(void *ctx, const char *name, const void *bytes, size_t siz
     pp_status status = open_kept(ctx, name, &fd, reterr);
     if (status != PP_OK)
         return status;
-    if (write_all(fd, bytes, size) != PP_OK || fsync(fd) != 0)
-        status = pp_fail(reterr, PP_E_SYS, errno, "write", "%s", name);
+    status = append(fd, name, bytes, size, reterr);
     close_fd(&fd);
     return status;
 }

@@ -23,6 +23,8 @@ typedef struct pp_linux_sys {
     ssize_t (*pread)(int fd, void *bytes, size_t size, off_t offset);
     ssize_t (*write)(int fd, const void *bytes, size_t size);
     int (*fsync)(int fd);
+    int (*file_size)(int fd, off_t *ret_size);
+    int (*truncate)(int fd, off_t size);
     ssize_t (*read_link)(const char *path, char *bytes, size_t size);
     int (*rewind)(int fd);
     ssize_t (*read_dir)(int fd, void *bytes, size_t size); /* getdents64 */

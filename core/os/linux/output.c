@@ -20,7 +20,7 @@ pp_status pp__linux_open_kept_file(pp_linux_host *host, const char *name, int *r
         return pp_fail(reterr, PP_E_INVALID, 0, "open", "no run directory for \"%s\"",
                        name ? name : "");
     int fd = host->sys->open_at(host->options.run_dir_fd, name,
-                                O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+                                O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return pp_fail(reterr, PP_E_SYS, -fd, "open", "%s", name);
     *ret_fd = fd;
@@ -103,6 +103,39 @@ pp_status pp__linux_drain_output(void *ctx, pp_output_state *ret_state, pp_error
     return status;
 }
 
+/* After a line that is torn nothing may stand: it would be torn, too. */
+static pp_status find_end(const pp_linux_sys *sys, int fd, const char *name, off_t *ret_end,
+                          pp_error *reterr) {
+    char last = '\n';
+    ssize_t result = sys->file_size(fd, ret_end);
+    if (result >= 0 && *ret_end > 0)
+        result = sys->pread(fd, &last, 1, *ret_end - 1);
+    if (result < 0)
+        return pp_fail(reterr, PP_E_SYS, (int)-result, "read", "the end of %s", name);
+    if (last != '\n')
+        return pp_fail(reterr, PP_E_MALFORMED, 0, "write", "%s ends in a torn line", name);
+    return PP_OK;
+}
+
+/* What did not reach the disk whole is cut off again. */
+static pp_status append(const pp_linux_sys *sys, int fd, const char *name, const void *bytes,
+                        size_t size, pp_error *reterr) {
+    pp_error error;
+    off_t end;
+    pp_status status = find_end(sys, fd, name, &end, reterr);
+    if (status != PP_OK)
+        return status;
+    status = write_all(sys, fd, bytes, size, &error);
+    int result = status == PP_OK ? sys->fsync(fd) : 0;
+    if (result < 0)
+        status = pp_fail(&error, PP_E_SYS, -result, "fsync", "%s", "");
+    if (status == PP_OK)
+        return PP_OK;
+    bool torn = sys->truncate(fd, end) < 0;
+    return pp_fail(reterr, status, error.sys_errno, error.op, "%s%s", name,
+                   torn ? ": a torn line stays" : "");
+}
+
 pp_status pp__linux_save(void *ctx, const char *name, const void *bytes, size_t size,
                          pp_error *reterr) {
     pp_linux_host *host = ctx;
@@ -110,12 +143,7 @@ pp_status pp__linux_save(void *ctx, const char *name, const void *bytes, size_t 
     pp_status status = pp__linux_open_kept_file(host, name, &fd, reterr);
     if (status != PP_OK)
         return status;
-    status = write_all(host->sys, fd, bytes, size, reterr);
-    int result = status == PP_OK ? host->sys->fsync(fd) : 0;
-    if (result < 0)
-        status = pp_fail(reterr, PP_E_SYS, -result, "fsync", "%s", name);
-    result = host->sys->close(fd);
-    if (status == PP_OK && result < 0)
-        status = pp_fail(reterr, PP_E_SYS, -result, "close", "%s", name);
+    status = append(host->sys, fd, name, bytes, size, reterr);
+    (void)host->sys->close(fd); /* what it could report, fsync did */
     return status;
 }

@@ -51,6 +51,18 @@ static int real_fsync(int fd) {
     RESULT_OF(int, fsync(fd));
 }
 
+static int real_file_size(int fd, off_t *ret_size) {
+    struct stat file;
+    if (fstat(fd, &file) < 0)
+        return -errno;
+    *ret_size = file.st_size;
+    return 0;
+}
+
+static int real_truncate(int fd, off_t size) {
+    RESULT_OF(int, ftruncate(fd, size));
+}
+
 static ssize_t real_read_link(const char *path, char *bytes, size_t size) {
     RESULT_OF(ssize_t, readlink(path, bytes, size));
 }
@@ -246,6 +258,8 @@ const pp_linux_sys pp_linux_sys_real = {
     .pread = real_pread,
     .write = real_write,
     .fsync = real_fsync,
+    .file_size = real_file_size,
+    .truncate = real_truncate,
     .read_link = real_read_link,
     .rewind = real_rewind,
     .read_dir = real_read_dir,
