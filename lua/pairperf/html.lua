@@ -150,7 +150,7 @@ local function scenario_section(out, output_dir, report, summaries, number)
   html_dots.section(out, scenario, rows, summaries)
   html_tables.intervals(out, scenario)
   local data = html_timeline.section(out, scenario, runs, id)
-  html_latency.section(out, runs)
+  html_latency.section(out, scenario, runs)
   html_processes.section(out, runs)
   html_tables.components(out, scenario)
   out[#out + 1] = "</section>\n"
@@ -180,6 +180,7 @@ function M.render(output_dir, report, summaries, library)
   out[#out + 1] = "</section>\n"
   html_tables.variants(out, report)
   html_tables.closing(out, report)
+  html_tables.checklist(out, report)
   return page(table.concat(out), sections, library)
 end
 

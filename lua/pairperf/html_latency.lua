@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- How long requests took: one rising line per run, never pooled.
 local html_svg = require "pairperf.html_svg"
+local html_tables = require "pairperf.html_tables"
 local html_text = require "pairperf.html_text"
 local report_values = require "pairperf.report_values"
 
@@ -54,15 +55,7 @@ local function collect(runs)
   return lines, low, high
 end
 
---- The picture of a scenario's requests; nothing where there were none.
----@param out string[]
----@param runs pairperf.HtmlRun[]
-function M.section(out, runs)
-  local lines, low, high = collect(runs)
-  if #lines == 0 then
-    return
-  end
-  html_text.heading(out, 3, "Latency of requests")
+local function picture(out, lines, low, high)
   html_text.paragraph(
     out,
     "The share of a run's requests that took at most so long; requests that were sent in the "
@@ -79,6 +72,22 @@ function M.section(out, runs)
   html_svg.x_axis(out, x, low, math.max(high, low + 1e-3), BOTTOM, "milliseconds")
   html_svg.close(out)
   out[#out + 1] = "</figure>\n"
+end
+
+--- Table and picture of a scenario's requests; nothing where there were none.
+---@param out string[]
+---@param scenario table of the report
+---@param runs pairperf.HtmlRun[]
+function M.section(out, scenario, runs)
+  if #scenario.requests == 0 then
+    return
+  end
+  html_text.heading(out, 3, "Latency of requests")
+  html_tables.requests(out, scenario)
+  local lines, low, high = collect(runs)
+  if #lines > 0 then
+    picture(out, lines, low, high)
+  end
 end
 
 return M

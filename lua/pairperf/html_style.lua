@@ -13,6 +13,8 @@ font:15px/1.5 system-ui,sans-serif}
 h1{font-size:26px;margin:0 0 12px}h2{font-size:20px;margin:40px 0 10px;border-bottom:1px solid
 var(--rule);padding-bottom:4px}h3{font-size:16px;margin:28px 0 6px}
 p{margin:6px 0 10px;max-width:80ch}.note{color:var(--dim);font-size:13px}
+blockquote{margin:6px 0 12px;padding:2px 12px;border-left:4px solid var(--rule);max-width:90ch;
+overflow-wrap:anywhere}
 ul{margin:6px 0 12px;padding-left:22px;max-width:90ch}li{margin:3px 0}
 li,summary{overflow-wrap:anywhere}td,th{overflow-wrap:break-word}
 .first{background:var(--panel);border-left:4px solid var(--baseline);padding:8px 16px;
@@ -21,7 +23,7 @@ nav a{margin-right:16px}a{color:var(--baseline)}
 .scroll{overflow-x:auto;margin:8px 0 16px}
 table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums;min-width:100%}
 caption{text-align:left;color:var(--dim);padding:4px 0}
-th,td{padding:5px 10px;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top;
+th,td{padding:5px 7px;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top;
 min-width:64px;max-width:340px}
 thead th{color:var(--dim);font-weight:600;border-bottom:2px solid var(--rule)}
 .word{font-weight:600}.improved,.success,.equivalent{color:var(--good)}

@@ -5,6 +5,7 @@ local html_text = require "pairperf.html_text"
 local interval_text = require "pairperf.interval_text"
 local report_order = require "pairperf.report_order"
 local report_values = require "pairperf.report_values"
+local request_text = require "pairperf.request_text"
 local verdict_text = require "pairperf.verdict_text"
 
 local M = {}
@@ -140,6 +141,15 @@ function M.components(out, scenario)
   html_text.table(out, "By executable; medians of the successful runs", head, rows)
 end
 
+--- The requests of a scenario, run by run; nothing where there were none.
+function M.requests(out, scenario)
+  local rows = request_text.rows(scenario)
+  if #rows > 0 then
+    html_text.paragraph(out, request_text.INTRO)
+    html_text.table(out, "Requests of each run", request_text.HEAD, rows)
+  end
+end
+
 --- Every scheduled run and how it ended.
 function M.runs(out, report)
   local rows = {}
@@ -204,10 +214,29 @@ function M.closing(out, report)
   html_text.paragraph(
     out,
     (
-      "pairperf %s; plan made %s. report.md beside this file has every source, guard snapshot, "
-      .. "machine fact and the checklist; report.json has the figures."
+      "pairperf %s; plan made %s. report.md beside this file has every source, guard snapshot and "
+      .. "machine fact; report.json has the figures."
     ):format(or_else(report.tool.version, "unknown"), or_else(report.created_utc, "unknown"))
   )
+end
+
+--- What the harness covered and what the controller must add: it ends the report.
+function M.checklist(out, report)
+  local checklist = report.checklist
+  html_text.heading(out, 2, "Checklist")
+  html_text.paragraph(out, "The harness covered:")
+  html_text.list(out, checklist.covered)
+  html_text.paragraph(out, "The controller must add:")
+  html_text.list(out, checklist.controller)
+  if not known(checklist.context) then
+    return html_text.paragraph(out, "The controller gave no context.")
+  end
+  html_text.paragraph(out, "The controller's context:")
+  local lines = {}
+  for line in (format.bytes(checklist.context) .. "\n"):gmatch "([^\n]*)\n" do
+    lines[#lines + 1] = html_text.escape(line)
+  end
+  out[#out + 1] = "<blockquote>" .. table.concat(lines, "<br>\n") .. "</blockquote>\n"
 end
 
 return M

@@ -158,7 +158,8 @@ local function lanes(out, scenario, runs, grid)
   html_svg.close(out)
   html_text.paragraph(
     out,
-    "Bars are requests from sending to their end, red when they failed or were cut off; upright "
+    "Bars are requests from sending to their end, red when they failed or were cut off; the gaps "
+      .. "between them are the hook's pauses; upright "
       .. "red marks are passes of the sampler that were missed; rings are processes that left the "
       .. "application's group or session. Of many marks of a run, some are drawn.",
     "note"

@@ -10,7 +10,8 @@ local M = {}
 
 local known = report_values.known
 
-M.HEAD = "Inside the runs (advice; nothing is left out because of it):"
+M.HEAD = "Inside the runs (advice; nothing is left out because of it, and a run counts once however "
+  .. "many values it has inside):"
 
 local function unsteady(row, one)
   return ("%s, slot %d (%s): it changed by %s %s after %s; a longer warm-up may help"):format(
@@ -36,14 +37,14 @@ local function length(row, variant, variance)
   ):format(row.title, variant, 100 * variance.share_between)
 end
 
--- A run counts once, since its intervals are worth fewer independent values than they are many.
+-- Why a run counts once: neighbouring intervals are alike, so they are no replicates.
 local function independent(row, variant, likeness)
   if not known(likeness) then
     return nil
   end
   return (
     "%s, %s: the %d values inside a run are worth about %.0f independent ones (medians of %d runs; "
-    .. "likeness of neighbours, lag-1: %.2f), so a run counts as one value"
+    .. "likeness of neighbours, lag-1: %.2f)"
   ):format(
     row.title,
     variant,

@@ -5,6 +5,7 @@ local format = require "pairperf.format"
 local markdown = require "pairperf.markdown"
 local report_md_verdicts = require "pairperf.report_md_verdicts"
 local report_values = require "pairperf.report_values"
+local request_text = require "pairperf.request_text"
 
 local M = {}
 
@@ -143,60 +144,12 @@ local function component_table(out, scenario)
   end
 end
 
--- One quantile of a run: its value, or the bounds over all requests where they differ.
-local function quantile_text(latency, name)
-  local low, high = table.unpack(latency.e2e_bounds_ms[name])
-  local value = latency.e2e_ms[name]
-  local text = known(value) and (format.value(value, nil)) or "n/a"
-  if known(low) and low ~= high then
-    local upper = known(high) and (format.value(high, nil)) or "no upper bound"
-    text = ("%s (all: %s to %s)"):format(text, (format.value(low, nil)), upper)
-  end
-  return text
-end
-
-local REQUEST_HEAD = {
-  "Slot",
-  "Variant",
-  "Run",
-  "Sent",
-  "Completed well",
-  "Failed",
-  "Cut off",
-  "p50, ms",
-  "p90, ms",
-  "Maximum, ms",
-  "Busy fraction",
-  "Pause, s",
-}
-
 local function request_table(out, scenario)
-  if #scenario.requests == 0 then
-    return
+  local rows = request_text.rows(scenario)
+  if #rows > 0 then
+    markdown.paragraph(out, request_text.INTRO)
+    markdown.table(out, request_text.HEAD, rows)
   end
-  markdown.paragraph(
-    out,
-    "Requests sent inside the window, run by run. One request is in flight at a time. Where "
-      .. "some failed or were cut off, the range in brackets is over all requests."
-  )
-  local rows = {}
-  for i, one in ipairs(scenario.requests) do
-    rows[i] = {
-      tostring(one.slot),
-      md(one.variant),
-      md(one.status),
-      tostring(one.attempted),
-      tostring(one.ok),
-      tostring(one.failed),
-      tostring(one.censored),
-      quantile_text(one, "p50"),
-      quantile_text(one, "p90"),
-      quantile_text(one, "max"),
-      report_values.short(one.busy_fraction),
-      report_values.short(one.delay_s),
-    }
-  end
-  markdown.table(out, REQUEST_HEAD, rows)
 end
 
 --- Appends the section of one scenario.

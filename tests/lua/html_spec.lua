@@ -198,6 +198,34 @@ describe("report.html", function()
     assert.is_nil(text:find 'href="[^#]')
   end)
 
+  -- proves: INF-4 REP-4
+  it("states requests, busy fraction and pause of each run", function()
+    local text = write()
+    local rows = text:match "<caption>Requests of each run</caption>(.-)</table>"
+    assert.equal(10, count(rows, '<tr><th scope="row">'))
+    assert.truthy(
+      rows:find(
+        '<th scope="row">0</th><td>baseline</td><td>success</td><td>5</td><td>4</td><td>1</td>',
+        1,
+        true
+      ),
+      rows
+    )
+    assert.truthy(rows:find("Busy fraction</th>", 1, true))
+    assert.truthy(rows:find("Pause, s</th>", 1, true))
+    assert.truthy(rows:find("0.000750</td>", 1, true), rows) -- 15 ms of 20 s
+  end)
+
+  -- proves: REP-6
+  it("ends with the checklist and the lines of the context, each for itself", function()
+    local ending = write({ context = "one <b>\ntwo" }):match "<h2>Checklist</h2>(.*)"
+    assert.truthy(ending:find("<li>the workload</li>", 1, true))
+    assert.truthy(ending:find("<li>warm-up, steady windows", 1, true))
+    assert.truthy(ending:find("<blockquote>one &lt;b&gt;<br>\ntwo</blockquote>", 1, true))
+    assert.is_nil(ending:find("<h2>", 1, true))
+    assert.truthy(write({}):find("The controller gave no context.", 1, true))
+  end)
+
   -- proves: REP-4 REP-5
   it("is the same bytes when built again", function()
     local text = write()
