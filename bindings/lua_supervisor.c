@@ -269,12 +269,19 @@ static int l_supervisor_close(lua_State *L) {
     handle *self = luaL_checkudata(L, 1, TYPE);
     pp_supervisor *supervisor = self->supervisor;
 
+    pp_error err;
+    pp_status status = PP_OK;
     self->supervisor = NULL;
     if (supervisor) {
         delist(supervisor);
+        status = pp_supervisor_close(supervisor, &err);
         pp_supervisor_free(supervisor);
     }
-    return 0;
+    if (status != PP_OK)
+        return ppl_push_failure(L, &err);
+
+    lua_pushboolean(L, 1);
+    return 1;
 }
 
 static int l_supervisor_pump(lua_State *L) {

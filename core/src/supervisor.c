@@ -21,7 +21,10 @@
 #define SECOND_NS 1000000000LL
 #define HELLO_WAIT_NS (10 * SECOND_NS)
 #define SPAWN_WAIT_NS (30 * SECOND_NS)
-#define END_WAIT_NS (15 * SECOND_NS)
+/* Its plan for a dead harness takes 1 s, 5 s for the group, for the leader and for escapees each.
+ */
+#define END_WAIT_NS (20 * SECOND_NS)
+#define KILL_WAIT_NS (5 * SECOND_NS)
 
 static int64_t now_ns(void) {
     pp_now now = { 0 };
@@ -146,31 +149,47 @@ pp_status pp_supervisor_start(const pp_supervisor_options *options, pp_superviso
     return PP_OK;
 }
 
-/* It ends by itself, at the latest after its plan for a dead harness; then force it. */
-static void await_end(pp_supervisor *supervisor) {
-    int64_t deadline_ns = now_ns() + END_WAIT_NS;
+pp_status pp__supervisor_await_end(pid_t *pid, int64_t end_ns, int64_t kill_ns, pp_error *reterr) {
+    int64_t deadline_ns = now_ns() + end_ns;
+    bool killed = false;
     int status = 0;
 
-    while (supervisor->pid > 0) {
-        pid_t ended = waitpid(supervisor->pid, &status, WNOHANG);
-        if (ended == supervisor->pid || (ended < 0 && errno != EINTR))
-            supervisor->pid = 0;
-        else if (now_ns() >= deadline_ns)
-            (void)kill(supervisor->pid, SIGKILL); /* our own unreaped child */
-        else
+    while (*pid > 0) {
+        pid_t ended = waitpid(*pid, &status, WNOHANG);
+        if (ended == *pid || (ended < 0 && errno != EINTR)) {
+            *pid = 0;
+        } else if (now_ns() < deadline_ns) {
             (void)poll(NULL, 0, 2);
+        } else if (killed) {
+            return pp_fail(reterr, PP_E_TIMEOUT, 0, "end",
+                           "supervisor %d hangs in the kernel, SIGKILL did not end it", (int)*pid);
+        } else {
+            (void)kill(*pid, SIGKILL); /* our own unreaped child */
+            killed = true;
+            deadline_ns = now_ns() + kill_ns;
+        }
     }
+    return PP_OK;
+}
+
+pp_status pp_supervisor_close(pp_supervisor *supervisor, pp_error *reterr) {
+    if (supervisor->fd >= 0) {
+        flush(supervisor);
+        if (supervisor->fd >= 0)
+            (void)close(supervisor->fd);
+        supervisor->fd = -1;
+    }
+    bool again = supervisor->given_up;
+    pp_status status = pp__supervisor_await_end(&supervisor->pid, again ? 0 : END_WAIT_NS,
+                                                again ? 0 : KILL_WAIT_NS, reterr);
+    supervisor->given_up = status != PP_OK;
+    return status;
 }
 
 void pp_supervisor_free(pp_supervisor *supervisor) {
     if (!supervisor)
         return;
-    if (supervisor->fd >= 0) {
-        flush(supervisor);
-        (void)close(supervisor->fd);
-        supervisor->fd = -1;
-    }
-    await_end(supervisor);
+    (void)pp_supervisor_close(supervisor, NULL);
     pp__record_close(&supervisor->samples);
     pp__record_close(&supervisor->events);
     pp_buffer_done(&supervisor->in);

@@ -16,8 +16,9 @@ typedef struct pp_record_file {
 } pp_record_file;
 
 struct pp_supervisor {
-    pid_t pid; /* of the supervisor; 0 once it was waited for */
-    int fd;    /* -1 once closed */
+    pid_t pid;     /* of the supervisor; 0 once it was waited for */
+    int fd;        /* -1 once closed */
+    bool given_up; /* it did not end even by SIGKILL */
     bool greeted;
     bool spawn_answered;
     bool tracked;         /* its command is sampled, so windows are possible */
@@ -32,6 +33,10 @@ struct pp_supervisor {
     pp_buffer leaf; /* path with its NUL; empty: none */
     pp_supervisor_view view;
 };
+
+/* supervisor.c: waits for the end of our child *pid, which is 0 then: end_ns for its own end, then
+ * kill_ns for what SIGKILL does. PP_E_TIMEOUT: it hangs in the kernel. */
+pp_status pp__supervisor_await_end(pid_t *pid, int64_t end_ns, int64_t kill_ns, pp_error *reterr);
 
 /* supervisor_start.c */
 pp_status pp__supervisor_launch(pp_supervisor *supervisor, const pp_supervisor_options *options,

@@ -103,6 +103,8 @@ function Supervisor:state() end
 function Supervisor:members() end
 
 --- Closes the channel; a tree that still runs is ended first (TERM, 1 s, KILL). Also on collection.
+---@return true? closed
+---@return pairperf.Error? err codes: timeout (the supervisor hangs and stays behind)
 function Supervisor:close() end
 
 return supervisor

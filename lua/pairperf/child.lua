@@ -50,7 +50,7 @@ local function sweep(supervisor, assignment)
   if leader then
     members[#members + 1], groups[#groups + 1] = leader, leader.pid
   end
-  supervisor:close()
+  local closed, hangs = supervisor:close()
   local order = {
     members = members,
     groups = groups,
@@ -59,6 +59,7 @@ local function sweep(supervisor, assignment)
     limit_s = SWEEP_S,
   }
   local met, err = core.sweep.run(order)
+  err = err or not closed and hangs or nil -- it may still hold what it adopted
   return { met = core.json.array(met or {}), complete = err == nil, error = err and tostring(err) }
 end
 
@@ -182,8 +183,10 @@ function Child:unwritten()
 end
 
 --- Releases the supervisor; what still runs is ended by it.
+---@return string? problem it did not end
 function Child:close()
-  self.supervisor:close()
+  local closed, err = self.supervisor:close()
+  return not closed and ("its supervisor is left: %s"):format(err.detail) or nil
 end
 
 --- "exit status 3", "signal SIGKILL".

@@ -170,10 +170,11 @@ function App:stop(limits)
 end
 
 --- Releases the application; what still runs is ended by its supervisor.
+---@return string? problem the supervisor did not end
 function App:close()
   if open_apps[self] then
     open_apps[self] = nil
-    self.child:close()
+    return self.child:close()
   end
 end
 

@@ -125,17 +125,21 @@ function Hook:finish()
   local verdict = self.child:stop { first = "group", grace_s = self.plan.grace_s }
   local state = self.child.final or self.child:state()
   local problem, halt = first_problem(self, state, verdict)
+  local duration_ns = units.ns(self.child:age_s())
+  local left = self.child:close()
+  if left then
+    problem, halt = problem or left, true
+  end
   self.finished = { problem = problem, halt = halt }
   self.plan.events:add(self.plan.kind .. "_finished", {
     exit = state.exit or verdict.leader_exit,
     verdict = verdict,
     output = state.output,
-    duration_ns = units.ns(self.child:age_s()),
+    duration_ns = duration_ns,
     problem = problem,
     ended_early = self.ended_early_s ~= nil,
     ended_after_s = self.ended_early_s,
   })
-  self.child:close()
   return problem, halt
 end
 

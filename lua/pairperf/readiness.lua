@@ -122,7 +122,10 @@ function Probe:stop()
     local verdict = running:stop { first = "group", grace_s = 1 }
     local problem, halt = child.problem(verdict)
     local unwritten = running:unwritten()
-    running:close()
+    local left = running:close()
+    if left then
+      return problem or left, true
+    end
     if unwritten and not problem then
       return "its evidence could not be written: " .. unwritten, true
     end

@@ -409,7 +409,10 @@ local function quit(run)
     run:fail("quit", "the application: " .. problem, halt)
   end
   run:lose(run.app:unwritten())
-  run.app:close()
+  local left = run.app:close()
+  if left then
+    run:fail("quit", "the application: " .. left, true)
+  end
 end
 
 local function guard_after(run)

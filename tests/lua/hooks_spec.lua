@@ -105,6 +105,14 @@ describe("a hook's end", function()
     assert.is_true(halt)
   end)
 
+  -- proves: GRP-9, CAN-5
+  it("whose supervisor does not end stops everything further, and tells its number", function()
+    local problem, halt = start({ hangs = true }):finish()
+    assert.equal("its supervisor is left: supervisor 9 hangs", problem)
+    assert.is_true(halt)
+    assert.equal(problem, last_event().problem)
+  end)
+
   it("with a lost supervisor is unverified", function()
     local hook = start { lost = true }
     assert.equal("its supervisor was lost", hook:look())

@@ -239,6 +239,23 @@ describe("an application", function()
     assert.is_truthy(event "sweep")
   end)
 
+  -- proves: CAN-5, GRP-9
+  it("whose supervisor does not end fails its run, and nothing follows", function()
+    host.commands["/app"] = { hangs = true }
+    local done = execute()
+    assert.equal("quit", done.failure.step)
+    assert.matches("its supervisor is left: supervisor 9 hangs", done.failure.reason)
+    assert.is_truthy(done.halt)
+  end)
+
+  -- proves: CAN-5
+  it("whose lost supervisor hangs is no complete sweep", function()
+    host.commands["/app"] = { lost = true, hangs = true }
+    assert.is_truthy(execute().halt)
+    assert.is_false(event("sweep").sweep.complete)
+    assert.matches("supervisor 9 hangs", event("sweep").sweep.error)
+  end)
+
   it("whose cleanup is unverified stops everything further", function()
     host.commands["/app"] = { lost = true }
     local done = execute()

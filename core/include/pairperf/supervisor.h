@@ -42,7 +42,15 @@ pp_status pp_supervisor_start(const pp_supervisor_options *options, pp_superviso
                               pp_error *reterr);
 
 /* Closes the channel. A supervisor that still has a tree then ends it (TERM, 1 s, KILL) and saves
- * its verdict into run_dir; this waits for its end, at most 15 s. NULL is fine. */
+ * its verdict into run_dir; this waits for its end: 20 s, then SIGKILL and 5 s. Again: looks once
+ * more. Only free() and look() are left then.
+ *
+ * Errors   PP_E_TIMEOUT  it hangs in the kernel and stays behind; nothing but what was told
+ *                        before is known of its tree
+ */
+pp_status pp_supervisor_close(pp_supervisor *supervisor, pp_error *reterr);
+
+/* Closes, and releases what is ours. NULL is fine. */
 void pp_supervisor_free(pp_supervisor *supervisor);
 
 typedef struct pp_spawn_options {
