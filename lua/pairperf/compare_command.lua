@@ -94,10 +94,43 @@ local function applicable(texts, scenarios)
 end
 
 local function given(texts)
-  return texts and #texts > 0
+  return texts ~= nil and #texts > 0
 end
 
--- Puts what the command line declares in the place of what the plan did.
+-- Gates or screens in the place of the plan's; what became of those is noted.
+local function replace(planned, field, option, texts, scenarios, notes)
+  if not given(texts) then
+    return
+  end
+  local before, own = planned[field] or {}, applicable(texts, scenarios)
+  planned[field] = json.array(own)
+  local gone = #before > 0 and ("; not asked: the plan's own %s"):format(table.concat(before, ", "))
+    or ""
+  if #own == 0 then
+    notes[#notes + 1] = ("--%s names no scenario of this session%s"):format(option, gone)
+  elseif #before > 0 then
+    notes[#notes + 1] = ("--%s %s%s"):format(option, table.concat(own, ", "), gone)
+  end
+end
+
+-- Primary metrics of one's own choice in the place of the plan's.
+local function replace_primary(planned, texts, scenarios, notes)
+  if not given(texts) then
+    return
+  end
+  local list = {}
+  for i, text in ipairs(applicable(texts, scenarios)) do
+    list[i] = assert(metric_names.read(text, scenarios))
+  end
+  planned.primary = json.array(metric_names.pairs(list, scenarios))
+  planned.primary_origin = "after the runs"
+  if #list == 0 then
+    notes[#notes + 1] = "--primary names no scenario of this session: no metric is primary"
+  end
+end
+
+-- Puts what the command line declares in the place of what the plan did, option by option and in
+-- every session alike. Gives notes on what a reader of the plan would not expect.
 local function declare(input, values, floor)
   local plan, scenarios = input.plan, {}
   for i, one in ipairs(plan.scenarios) do
@@ -105,21 +138,15 @@ local function declare(input, values, floor)
   end
   local excludes = #plan.excluded_components > 0
   local planned = plan.comparison or report_compare.plan({}, scenarios, excludes)
-  local primary = applicable(values.primary or {}, scenarios)
-  if #primary > 0 then
-    planned.primary = report_compare.plan({ primary = primary }, scenarios, excludes).primary
-    planned.primary_origin = "after the runs"
-  end
-  if given(values["fail-on"]) then
-    planned.gates = json.array(applicable(values["fail-on"], scenarios))
-  end
-  if given(values.screen) then
-    planned.screens = json.array(applicable(values.screen, scenarios))
-  end
+  local notes = {}
+  replace_primary(planned, values.primary, scenarios, notes)
+  replace(planned, "gates", "fail-on", values["fail-on"], scenarios, notes)
+  replace(planned, "screens", "screen", values.screen, scenarios, notes)
   if floor then
     planned.noise_floor = noise_floor.cited(floor, plan.scenarios)
   end
   plan.comparison = planned
+  return notes
 end
 
 local function all_scenarios(inputs)
@@ -135,8 +162,9 @@ end
 -- Unknown names are refused against the scenarios of all sessions together.
 local function check_names(inputs, values)
   local names = all_scenarios(inputs)
-  for option, read in pairs { ["fail-on"] = gate.read_all, screen = gate.read_screens } do
-    local _, reason = read(values[option] or {}, names)
+  local readers = { ["fail-on"] = gate.read_all, screen = gate.read_screens }
+  for _, option in ipairs { "fail-on", "screen" } do
+    local _, reason = readers[option](values[option] or {}, names)
     if reason then
       return fail("option '--%s': %s", option, reason)
     end
@@ -216,12 +244,17 @@ end
 ---@param inputs table[] of load_all
 ---@param reports table[]
 ---@param values table option values
+---@param notes string[][]? by session: how the options changed what its plan declared
 ---@return integer exit_status
-function M.conclude(directories, inputs, reports, values)
+function M.conclude(directories, inputs, reports, values, notes)
   local statuses, pairs_of_variants = {}, {}
   local best = values["gate-hosts"] == "any" and combine.best_decisions(reports)
   for i, built in ipairs(reports) do
-    io.stdout:write(format.text(directories[i]), "\n", painted(report.table(built)), "\n")
+    io.stdout:write(format.text(directories[i]), "\n")
+    for _, note in ipairs(notes and notes[i] or {}) do
+      io.stdout:write(note, "\n")
+    end
+    io.stdout:write(painted(report.table(built)), "\n")
     local decisions = best or gate.decisions(built)
     statuses[i] = exit_status.decide(outcome_of(built, inputs[i], values, decisions))
     pairs_of_variants[#pairs_of_variants + 1] = built.mode ~= "single" and built or nil
@@ -273,12 +306,12 @@ function M.run(directories, values)
   if not (ok and inputs) then
     return nil, err
   end
-  local reports = {}
+  local reports, notes = {}, {}
   for i, input in ipairs(inputs) do
-    declare(input, values, floor)
+    notes[i] = declare(input, values, floor)
     reports[i] = report_build.build(input)
   end
-  return M.conclude(directories, inputs, reports, values)
+  return M.conclude(directories, inputs, reports, values, notes)
 end
 
 return M

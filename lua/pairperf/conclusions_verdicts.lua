@@ -102,7 +102,7 @@ function M.lines(report, add)
     add(screen_line(one, report))
   end
   add(floor_line(report.comparison))
-  if report.comparison.family_origin == "after the runs" then
+  if report.comparison.family_origin == "after the runs" and #report.comparison.family > 0 then
     add "The primary metrics were chosen after the runs, so their words are exploratory, too."
   end
   for _, scenario in ipairs(report.scenarios) do

@@ -10,8 +10,8 @@ local M = {}
 
 local known = report_values.known
 
-M.HEAD = "Inside the runs (advice; nothing is left out because of it, and a run counts once however "
-  .. "many values it has inside):"
+M.HEAD = "Inside the runs (advice; nothing is left out because of it, and a run counts once, "
+  .. "however many values it has inside):"
 
 local function unsteady(row, one)
   return ("%s, slot %d (%s): it changed by %s %s after %s; a longer warm-up may help"):format(

@@ -68,7 +68,9 @@ local COMMANDS = {
     entries = compare_command.entries(),
     usage = "Usage: pairperf-lua compare DIR... [options]",
     summary = "Compares the variants of finished sessions again, with gates, screens, primary "
-      .. "metrics and noise floor of your choice. Writes nothing. "
+      .. "metrics and noise floor of your choice. Writes nothing. --fail-on, --screen and "
+      .. "--primary, where given, each replace the plan's own list in every session; one that "
+      .. "names a scenario of none of them is refused. "
       .. combine.RULE,
   },
   report = {

@@ -152,6 +152,61 @@ describe("a session with one short scenario", function()
   end)
 end)
 
+-- proves: CLI-7 REP-4
+describe("options of compare", function()
+  local function gated()
+    local comparison = {
+      primary = json.array { { scenario = "overview", metric = "cpu_percent" } },
+      primary_origin = "default",
+      gates = json.array { "cpu_percent:+5%" },
+      screens = json.array {},
+    }
+    return session(LOW, HIGH, { comparison = comparison })
+  end
+
+  it("replace the plan's own list in every session, and say so", function()
+    local dir, other = gated(), short_tray(LOW, SAME)
+    local status, text = run("compare", dir)
+    assert.equal(4, status)
+    says(text, "Gate cpu_percent:+5%, scenario overview: fail.")
+    status, text = run("compare", dir, "--fail-on", "cpu_percent:+90%")
+    assert.equal(0, status)
+    says(text, "\n--fail-on cpu_percent:+90%; not asked: the plan's own cpu_percent:+5%\n")
+    assert.is_nil(text:find("Gate cpu_percent:+5%", 1, true))
+    status, text = run("compare", dir, other, "--fail-on", "tray/cpu_percent:+90%")
+    assert.equal(4, status) -- tray is diagnostic only
+    local words = "--fail-on names no scenario of this session; not asked: the plan's own "
+    says(text, dir .. "\n" .. words .. "cpu_percent:+5%\n")
+    assert.is_nil(text:find(other .. "\n--fail-on", 1, true))
+    text = select(2, run("compare", dir, "--screen", "cpu_percent:+90%"))
+    says(text, "Gate cpu_percent:+5%, scenario overview: fail.") -- another option, another list
+  end)
+
+  it("leave no primary metric where none is named", function()
+    local b, c = { 20, 21, 20.5, 20.2, 20.8 }, { 30, 31, 30.5, 30.2, 30.8 }
+    local first, other = session(b, c), short_tray(b, c)
+    local status, text = run("compare", first, other, "--primary", "tray/cpu_percent")
+    assert.equal(0, status)
+    says(text, "--primary names no scenario of this session: no metric is primary\n")
+    says(text, "overview, exploratory, not adjusted for their number: CPU regressed")
+    says(text, "Scenario tray, indicative only: CPU regressed")
+  end)
+
+  it("are refused by name when no session has the scenario", function()
+    for option, value in pairs {
+      ["--fail-on"] = "ovrview/cpu_percent:+5%",
+      ["--screen"] = "ovrview/cpu_percent:+5%",
+      ["--primary"] = "ovrview/cpu_percent",
+    } do
+      local status, text = run("compare", gated(), short_tray(LOW, SAME), option, value)
+      assert.equal(2, status)
+      local words = "pairperf-lua: option '%s': '%s' names no scenario of this session: 'ovrview'; "
+        .. "did you mean 'overview'?\n"
+      assert.equal(words:format(option, value), text)
+    end
+  end)
+end)
+
 describe("a screen", function()
   -- proves: CLI-7 REP-4
   it("fails only when the interval lies wholly beyond the budget, and is never a pass", function()
@@ -424,7 +479,7 @@ describe("gates of several hosts", function()
   end)
 
   -- proves: REP-5
-  it("leave the declared family of a session alone that has no such scenario", function()
+  it("have no primary metric of a session without the scenario", function()
     local dir = session(LOW, SAME)
     local other = session(LOW, SAME)
     local input = assert(json.decode(assert(core.fs.read(other .. "/plan.json"))))
@@ -436,7 +491,9 @@ describe("gates of several hosts", function()
     local _, text = run("compare", dir, other, "--primary", "tray/rss_max_bytes")
     local _, count = text:gsub("The primary metrics were chosen after the runs", "")
     assert.equal(1, count)
+    says(text, dir .. "\n--primary names no scenario of this session: no metric is primary\n")
     says(text, "  tray, Resident memory, maximum: ")
+    assert.is_nil(text:find("  overview, ", 1, true))
   end)
 
   it("are put together gate by gate", function()
