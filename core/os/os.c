@@ -107,3 +107,12 @@ void pp_os_without_orphans(pp_os *os) {
     os->own_written = no_own_written;
     os->kill_children = no_kill_children;
 }
+
+static pp_reading no_births(void *ctx) {
+    (void)ctx;
+    return pp_missing(PP_E_UNSUPPORTED);
+}
+
+void pp_os_without_births(pp_os *os) {
+    os->births = no_births;
+}

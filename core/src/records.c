@@ -263,8 +263,21 @@ static void failures(pp_json *json, const pp_frame *frame) {
     pp_json_end_array(json);
 }
 
+static void births(pp_json *json, pp_reading count) {
+    pp_json_begin_object(json);
+    key_reading(json, "count", count);
+    pp_json_key(json, "missing");
+    pp_json_begin_object(json);
+    if (!count.known)
+        key_text(json, "count", pp_status_name(count.why));
+    pp_json_end_object(json);
+    pp_json_end_object(json);
+}
+
 void pp__record_frame(pp_json *json, const pp_frame *frame) {
     pp_json_begin_object(json);
+    pp_json_key(json, "births");
+    births(json, frame->births);
     pp_json_key(json, "cgroup");
     cgroup(json, frame);
     pp_json_key(json, "conservation");

@@ -543,6 +543,7 @@ void pp_tree_sample(pp_tree *tree, int64_t memory_budget_ns, pp_frame *frame) {
     reread_parents(&w);
     conserve(tree, frame);
     read_leaf(&w);
+    frame->births = os->births(os->ctx);
     if (memory_budget_ns > 0)
         read_memory(tree, frame->t_ns + memory_budget_ns, frame);
     hand_over_exits(tree, frame);

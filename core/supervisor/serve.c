@@ -99,7 +99,8 @@ static pp_status spawn(pp_loop *loop, const pp_message *message, pp_error *reter
                            .stdout_name = options->stdout_name,
                            .stderr_name = options->stderr_name,
                            .output_cap_bytes = options->output_cap_bytes,
-                           .writable = options->writable };
+                           .writable = options->writable,
+                           .count_births = options->track };
     if (os->spawn(os->ctx, &command, &loop->leader, &error) != PP_OK)
         spawn_failed(loop, &error);
     else

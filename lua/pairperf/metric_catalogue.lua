@@ -10,6 +10,7 @@ local KIB <const> = 1 / 1024
 local CPU <const> = { rel = 0.05, abs = 0.5 }
 local MEMORY <const> = { rel = 0.03, abs = 4 * 1048576 }
 local SWITCHES <const> = { rel = 0.10, abs = 2 }
+local BIRTHS <const> = { rel = 0.10, abs = 0.5 }
 local WRITES <const> = { rel = 0.10, abs = 4096 }
 local REQUEST <const> = { rel = 0.05, abs = 5 }
 local PER_REQUEST <const> = { rel = 0.05, abs = 0 }
@@ -162,6 +163,12 @@ local M = {
     unit = "per second",
   },
   {
+    name = "process_births_per_second",
+    margin = BIRTHS,
+    title = "Processes started",
+    unit = "per second",
+  },
+  {
     name = "write_bytes_per_second",
     margin = WRITES,
     title = "Disk writes",
@@ -224,6 +231,13 @@ local M = {
     title = "Kernel billed energy counter",
     unit = "raw per second",
     note = "units and attribution unvalidated; directional only",
+  },
+  {
+    name = "process_births_unmet_per_second",
+    margin = BIRTHS,
+    title = "Processes started that no frame met",
+    unit = "per second",
+    detail = true,
   },
   {
     name = "cpu_percent_cgroup",

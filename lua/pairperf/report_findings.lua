@@ -36,6 +36,24 @@ local function totals_differ(summary)
   }
 end
 
+local MOST <const> = 0.1 -- of those that were born; fewer are at the edges of the window
+
+local function births_unmet(summary)
+  local metrics = summary.metrics or {}
+  local all, unmet = metrics.process_births_per_second, metrics.process_births_unmet_per_second
+  if not (unmet and measured.known(unmet.value)) or unmet.value <= MOST * all.value then
+    return nil
+  end
+  return {
+    kind = "births_unmet",
+    per_second = all.value,
+    unmet_per_second = unmet.value,
+    text = "processes lived between two frames (see 'Processes started that no frame met'): what"
+      .. " they used is in the CPU of the control group and in CPU by conservation, in no"
+      .. " component and no figure of memory",
+  }
+end
+
 --- The findings of all runs.
 ---@param rows table[] of report.runs
 ---@param summaries table<integer, table> by slot
@@ -51,6 +69,7 @@ function M.build(rows, summaries)
       end
     end
     add(totals_differ(summary))
+    add(births_unmet(summary))
     for _, name in ipairs(summary.excluded_unseen or {}) do
       add {
         kind = "excluded_unseen",

@@ -208,6 +208,61 @@ local function add_memory(metrics, window, spec, components)
   end
 end
 
+-- ---------------------------------------------------------------- births
+
+--- How many processes there were in the window, as far as they were met.
+function M.distinct(window)
+  local seen, count = {}, 0
+  for _, entry in ipairs(window) do
+    window.rows:identities(entry.frame, seen)
+    for _, exit in ipairs(entry.exits) do
+      seen[window.rows:identity(exit)] = true
+    end
+  end
+  for _ in pairs(seen) do
+    count = count + 1
+  end
+  return count
+end
+
+-- Born between the two passes by the kernel's notices; nil and the reason.
+local function born(first, last)
+  for _, frame in ipairs { first, last } do
+    local births = frame.births
+    if not births or not known(births.count) then
+      return nil, births and births.missing.count or "not_measured"
+    end
+  end
+  return last.births.count - first.births.count
+end
+
+-- Of those present in the first frame nobody was born since.
+local function met_since(window)
+  local present, met = {}, 0
+  window.rows:identities(window[1].frame, present)
+  for _, exit in ipairs(window[1].exits) do
+    present[window.rows:identity(exit)] = true
+  end
+  for _ in pairs(present) do
+    met = met - 1
+  end
+  return met + M.distinct(window)
+end
+
+local function add_births(metrics, window, elapsed_ns)
+  local count, reason = born(window[1].frame, window[#window].frame)
+  -- Who is born during a pass is noticed in it and met by the next one.
+  local unmet = count and math.max(0, count - met_since(window))
+  local function put(name, value)
+    metrics[name] = metric("1/s", nil, {
+      value = value and measured.rate(value, elapsed_ns, 1e9),
+      reason = reason or "no elapsed time",
+    })
+  end
+  put("process_births_per_second", count)
+  put("process_births_unmet_per_second", unmet)
+end
+
 -- ---------------------------------------------------------------- the whole
 
 local IO = { write_bytes = true, cancelled_write_bytes = true }
@@ -270,20 +325,6 @@ local function distrust(components, metrics)
   end
 end
 
-local function distinct(window)
-  local seen, count = {}, 0
-  for _, entry in ipairs(window) do
-    window.rows:identities(entry.frame, seen)
-    for _, exit in ipairs(entry.exits) do
-      seen[window.rows:identity(exit)] = true
-    end
-  end
-  for _ in pairs(seen) do
-    count = count + 1
-  end
-  return count
-end
-
 ---@class pairperf.RunNumbers
 ---@field window table see M.validity
 ---@field metrics table<string, table>
@@ -329,6 +370,7 @@ function M.build(samples, planned, excluded)
   for _, spec in ipairs(MEMORY) do
     add_memory(metrics, window, spec, components)
   end
+  add_births(metrics, window, validity.elapsed_ns)
   if not validity.valid then
     void(metrics, validity)
   end
@@ -337,7 +379,7 @@ function M.build(samples, planned, excluded)
     window = validity,
     metrics = metrics,
     components = components,
-    processes = distinct(window),
+    processes = M.distinct(window),
     denied = denied(window, usage.flags),
     cpu_ns = cpu_ns,
     cross_check = cross_check,

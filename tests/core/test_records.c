@@ -65,10 +65,12 @@ static void an_empty_frame_is_this_line(void **state) {
                        .wall_ns = 15,
                        .missed = 2,
                        .conservation = { .cpu_ns = pp_known(7),
-                                         .write_bytes = pp_missing(PP_E_UNSUPPORTED) } };
+                                         .write_bytes = pp_missing(PP_E_UNSUPPORTED) },
+                       .births = pp_known(5) };
     assert_string_equal(
         frame_line(&l, &frame),
-        "{\"cgroup\":null,\"conservation\":{\"clamped_ns\":0,\"clamped_write_bytes\":0,\"cpu_ns\":"
+        "{\"births\":{\"count\":5,\"missing\":{}},\"cgroup\":null,\"conservation\":{\"clamped_ns\":"
+        "0,\"clamped_write_bytes\":0,\"cpu_ns\":"
         "7,"
         "\"error_ns\":0,\"lower_bound\":false,"
         "\"missing\":{\"write_bytes\":\"unsupported\"},\"reaped_cpu_ns\":0,"
@@ -88,6 +90,7 @@ static void the_leafs_figures_stand_in_the_frame_and_missing_ones_say_why(void *
     pp_reading none = pp_missing(PP_E_UNSUPPORTED);
     pp_frame frame = { .has_leaf = true,
                        .strays = 2,
+                       .births = pp_missing(PP_E_ENUMERATION),
                        .leaf = { .cpu_ns = pp_known(30000),
                                  .user_ns = pp_known(20000),
                                  .system_ns = pp_known(10000),
@@ -101,7 +104,8 @@ static void the_leafs_figures_stand_in_the_frame_and_missing_ones_say_why(void *
                                  .read_bytes = none,
                                  .write_bytes = pp_known(0) } };
     assert_holds(frame_line(&l, &frame),
-                 "{\"cgroup\":{\"cpu_ns\":30000,\"memory\":{\"anon_bytes\":3,"
+                 "\"births\":{\"count\":null,\"missing\":{\"count\":\"enumeration\"}},"
+                 "\"cgroup\":{\"cpu_ns\":30000,\"memory\":{\"anon_bytes\":3,"
                  "\"current_bytes\":1,\"file_bytes\":4,\"kernel_bytes\":null,"
                  "\"peak_bytes\":2,\"shmem_bytes\":5,\"swap_bytes\":null},"
                  "\"missing\":{\"kernel_bytes\":\"denied\",\"read_bytes\":\"unsupported\","

@@ -87,7 +87,7 @@ static void without_a_leaf_nothing_is_said_of_one(void **state) {
     assert_false(h->has_leaf);
     assert_int_equal(verdict_says(h, "\"cgroup_empty\":null"), 1);
     assert_int_equal(fake_lines(&h->events, "\"kind\":\"spawned\"", "\"cgroup\""), 0);
-    assert_true(fake_lines(&h->frames, NULL, "{\"cgroup\":null,") > 0);
+    assert_true(fake_lines(&h->frames, NULL, "\"cgroup\":null,") > 0);
 }
 
 /* proves: GRP-12 */

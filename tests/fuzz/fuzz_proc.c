@@ -3,7 +3,7 @@
 #include "fuzz.h"
 #include "linux/decode.h"
 
-enum { CHOICES = 16 };
+enum { CHOICES = 17 };
 
 static void check_reading(pp_reading reading) {
     MUST(reading.known || reading.why != PP_OK);
@@ -104,6 +104,12 @@ static void decode_list(int choice, const char *text, size_t size) {
     pp_pid_list_done(&list);
 }
 
+static void decode_notice(const char *text, size_t size) {
+    pp_linux_notice notice;
+    if (pp__linux_decode_notice(text, size, &notice, NULL) == PP_OK)
+        MUST(notice.kind != PP_LINUX_NOTICE_PROCESS || size >= 76);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (size == 0)
         return 0;
@@ -113,8 +119,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         decode_process(choice, text, size - 1);
     else if (text != NULL && choice < 13)
         decode_cgroup(choice, text, size - 1);
-    else if (text != NULL)
+    else if (text != NULL && choice < 16)
         decode_list(choice, text, size - 1);
+    else if (text != NULL)
+        decode_notice(text, size - 1);
     free(text);
     return 0;
 }

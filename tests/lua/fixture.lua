@@ -181,6 +181,7 @@ function M.frame(given)
     failures = json.array(given.failures or {}),
     failures_dropped = 0,
     conservation = conservation(given.conservation, given.procs or {}),
+    births = { count = json.null, missing = { count = "unsupported" } },
     cgroup = json.null,
   }
   for _, proc in ipairs(frame.procs) do

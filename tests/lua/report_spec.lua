@@ -218,7 +218,7 @@ describe("a session's report", function()
     local last = report_table.render(built):match "([^\n]*)\n$"
     assert.equal(
       "  without a value: Proportional memory (PSS), maximum; Proportional memory (PSS), mean; "
-        .. "5 that this system does not have (why: report.md, Scenario overview)",
+        .. "7 that this system does not have (why: report.md, Scenario overview)",
       last
     )
   end)

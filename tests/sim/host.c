@@ -429,5 +429,6 @@ void sim_host(sim_world *w, pp_os *ret_os) {
         pp_os_without_leaf(ret_os);
     if (!w->plan.linux_rules)
         pp_os_without_orphans(ret_os);
+    pp_os_without_births(ret_os);
     sim_host_reads(ret_os);
 }

@@ -81,6 +81,7 @@ pp_proc_id live_spawn(const char *path, char *const words[]) {
         .stdout_name = "out",
         .stderr_name = "err",
         .output_cap_bytes = 4096,
+        .count_births = true,
     };
     pp_proc_id id;
     if (live_os.spawn(live_os.ctx, &command, &id, &live_error) != PP_OK)

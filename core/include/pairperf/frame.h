@@ -82,9 +82,10 @@ typedef struct pp_frame {
     size_t failure_count, failure_capacity;
     uint64_t failures_dropped; /* beyond PP_FRAME_FAILURES_MAX */
     pp_conservation conservation;
-    bool has_leaf;   /* the tree has a cgroup of its own: */
-    pp_leaf leaf;    /* what the kernel counted in it, read when conservation was closed */
-    uint64_t strays; /* members ever found outside it; it does not count them from then on */
+    pp_reading births; /* in the tree so far, the leader included, whether met or not */
+    bool has_leaf;     /* the tree has a cgroup of its own: */
+    pp_leaf leaf;      /* what the kernel counted in it, read when conservation was closed */
+    uint64_t strays;   /* members ever found outside it; it does not count them from then on */
 } pp_frame;
 
 #define PP_FRAME_FAILURES_MAX 256

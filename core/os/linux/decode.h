@@ -97,6 +97,25 @@ pp_status pp__linux_decode_memory_stat(const char *bytes, size_t size,
 pp_status pp__linux_decode_populated(const char *bytes, size_t size, bool *ret_populated,
                                      pp_error *reterr);
 
+/* decode_notice.c: a datagram of the kernel's process-event connector. */
+typedef enum pp_linux_notice_kind {
+    PP_LINUX_NOTICE_OTHER = 0,
+    PP_LINUX_NOTICE_ANSWER, /* to the asking */
+    PP_LINUX_NOTICE_PROCESS,
+    PP_LINUX_NOTICE_THREAD,
+    PP_LINUX_NOTICE_EXIT, /* of a thread, the last one ends the process */
+} pp_linux_notice_kind;
+
+typedef struct pp_linux_notice {
+    pp_linux_notice_kind kind;
+    int32_t pid;    /* PROCESS: the new one; THREAD, EXIT: the process that it belongs to */
+    int32_t parent; /* PROCESS: whose child it is */
+    int sys_errno;  /* ANSWER: 0, or why there will be none */
+} pp_linux_notice;
+
+pp_status pp__linux_decode_notice(const char *bytes, size_t size, pp_linux_notice *ret_notice,
+                                  pp_error *reterr);
+
 /* decode_cgroup.c */
 /* cgroup.procs: appends to *list. A pid of another namespace (0) is PP_E_MALFORMED. */
 pp_status pp__linux_decode_procs(const char *bytes, size_t size, pp_pid_list *list,

@@ -100,6 +100,7 @@ static void tear_down(pp_linux_host *host) {
     pp__linux_terminal_back(host);
     pp__linux_streams_close(host);
     pp__linux_handles_done(host);
+    pp__linux_births_close(host);
     (void)pp__linux_leaf_close(host, NULL); /* the verdict told whether somebody is in it */
     pp__linux_close(sys, &host->leader_pidfd);
     pp__linux_close(sys, &host->proc_fd);
@@ -179,6 +180,7 @@ static pp_os os_over(pp_linux_host *host) {
         .inspect = pp__linux_inspect,
         .usage = pp__linux_usage,
         .memory = pp__linux_memory,
+        .births = pp__linux_births,
         .leaf_read = pp__linux_leaf_read,
         .leaf_list = pp__linux_leaf_list,
         .leaf_holds = pp__linux_leaf_holds,
@@ -208,6 +210,7 @@ pp_status pp_linux_host_open(const pp_linux_sys *sys, const pp_host_options *opt
     host->proc_fd = host->self_io_fd = host->own_children_fd = host->leader_pidfd = -1;
     host->epoll_fd = host->signal_fd = host->timer_fd = -1;
     pp__linux_leaf_init(&host->leaf);
+    pp__linux_births_init(&host->births);
     for (size_t i = 0; i < 2; i++)
         host->streams[i] = (pp_linux_stream){ .pipe_fd = -1, .file_fd = -1 };
 

@@ -13,6 +13,7 @@
 #include "host.h"
 #include "linux_sys.h"
 #include "os.h"
+#include "pid_map.h"
 
 /* Shared by the files of the Linux host and by nothing else. */
 
@@ -94,6 +95,7 @@ typedef enum pp_linux_fact {
     PP_LINUX_FACT_NOFILE,
     PP_LINUX_FACT_LEAF,
     PP_LINUX_FACT_LANDLOCK,
+    PP_LINUX_FACT_BIRTHS,
     PP_LINUX_FACT_COUNT
 } pp_linux_fact;
 
@@ -155,6 +157,16 @@ typedef struct pp_linux_leaf {
     char place[PP_LINUX_CGROUP_PATH_MAX]; /* as /proc/PID/cgroup shows it */
 } pp_linux_leaf;
 
+/* The tree's births by the kernel's notices, see births.c. */
+typedef struct pp_linux_births {
+    int fd;          /* -1: none */
+    bool asked;      /* for them */
+    pp_status state; /* PP_OK: the count is right so far */
+    int sys_errno;
+    uint64_t count;
+    pp_pid_map threads; /* of each living process of the tree: how many */
+} pp_linux_births;
+
 typedef struct pp_linux_host {
     const pp_linux_sys *sys;
     pp_host_options options;
@@ -182,6 +194,7 @@ typedef struct pp_linux_host {
 
     bool wants_no_leaf; /* PP_KERNEL says so */
     pp_linux_leaf leaf;
+    pp_linux_births births;
 
     pp_linux_stream streams[2]; /* stdout, stderr */
     uint64_t output_cap_bytes;
@@ -341,6 +354,14 @@ pp_reading pp__linux_leaf_used(pp_linux_host *host, int64_t now_ns);
 /* Removes it and lets go of it. It stays where somebody lives in it (EBUSY). */
 pp_status pp__linux_leaf_close(pp_linux_host *host, pp_error *reterr);
 
+/* births.c */
+void pp__linux_births_init(pp_linux_births *births);
+/* Asks for the notices, before the leader is started. */
+void pp__linux_births_open(pp_linux_host *host);
+/* The leader's birth must be among them; the capability says what came of it. */
+void pp__linux_births_settle(pp_linux_host *host);
+void pp__linux_births_close(pp_linux_host *host);
+
 /* wait.c */
 pp_status pp__linux_wait_open(pp_linux_host *host, pp_error *reterr);
 pp_status pp__linux_watch_stream(pp_linux_host *host, size_t stream, pp_error *reterr);
@@ -400,6 +421,8 @@ pp_status pp__linux_leaf_holds(void *ctx, pp_proc_id id, bool *ret_inside, pp_er
 pp_status pp__linux_leaf_empty(void *ctx, pp_error *reterr);
 pp_status pp__linux_leaf_kill(void *ctx, pp_error *reterr);
 const char *pp__linux_leaf_path(void *ctx);
+/* births.c */
+pp_reading pp__linux_births(void *ctx);
 /* output.c */
 pp_status pp__linux_drain_output(void *ctx, pp_output_state *ret_state, pp_error *reterr);
 pp_status pp__linux_save(void *ctx, const char *name, const void *bytes, size_t size,

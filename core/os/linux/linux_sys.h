@@ -54,6 +54,10 @@ typedef struct pp_linux_sys {
     int (*landlock_create)(uint64_t handled_rights); /* of files; close-on-exec */
     int (*landlock_allow)(int rules_fd, int path_fd, uint64_t rights);
 
+    /* A socket that gets the kernel's notices of forks and exits, of all processes: the answer to
+     * the asking first, then a datagram for each (recv). Non-blocking, close-on-exec. */
+    int (*notices_open)(void);
+
     /* Waiting and the channel. */
     int (*poll)(struct pollfd *fds, nfds_t count, int timeout_ms);
     int (*epoll_create)(void);

@@ -33,6 +33,7 @@ static const char *const names[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_NOFILE] = "descriptor_limit",
     [PP_LINUX_FACT_LEAF] = "cgroup_leaf",
     [PP_LINUX_FACT_LANDLOCK] = "landlock",
+    [PP_LINUX_FACT_BIRTHS] = "process_events",
 };
 
 static const char *const consequences[PP_LINUX_FACT_COUNT] = {
@@ -50,6 +51,7 @@ static const char *const consequences[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_NOFILE] = "the soft descriptor limit stays; large trees may not be held",
     [PP_LINUX_FACT_LEAF] = "no cgroup of its own: totals by conservation, ends by pid alone",
     [PP_LINUX_FACT_LANDLOCK] = "writes cannot be confined",
+    [PP_LINUX_FACT_BIRTHS] = "processes that live between two looks are not counted",
 };
 
 static void record_status(pp_linux_host *host, pp_linux_fact fact, pp_status state, int sys_errno) {
@@ -190,6 +192,7 @@ static pp_status apply_switches(pp_linux_host *host, pp_error *reterr) {
             switch_off(host, PP_LINUX_FACT_INODE);
             switch_off(host, PP_LINUX_FACT_GROUP_SIGNAL);
             switch_off(host, PP_LINUX_FACT_LANDLOCK);
+            switch_off(host, PP_LINUX_FACT_BIRTHS);
         } else if (is_word(words, size, "no-cgroup")) {
             switch_off(host, PP_LINUX_FACT_LEAF);
             host->wants_no_leaf = true;
@@ -248,6 +251,7 @@ pp_status pp__linux_probe(pp_linux_host *host, pp_error *reterr) {
                      host->sys->compare_memory((pid_t)getpid(), (pid_t)getpid()));
     record_status(host, PP_LINUX_FACT_LEAF, PP_E_UNVERIFIED, 0); /* tried at the start */
     probe_landlock(host);
+    record_status(host, PP_LINUX_FACT_BIRTHS, PP_E_UNVERIFIED, 0); /* seen at the start */
 
     pp_status status = apply_switches(host, reterr);
     if (status == PP_OK)

@@ -179,6 +179,8 @@ static pp_status start(pp_linux_host *host, const pp_command *command, channels 
                        pp_error *reterr) {
     pp_linux_child_plan plan = plan_of(host, command, fds);
     pp__linux_leaf_open(host);
+    if (command->count_births)
+        pp__linux_births_open(host);
     pid_t pid = fork_with_slack(host, &plan);
     if (pid < 0) {
         (void)pp__linux_leaf_close(host, NULL);
@@ -192,9 +194,11 @@ static pp_status start(pp_linux_host *host, const pp_command *command, channels 
         status = adopt_leader(host, pid, reterr);
     if (status == PP_OK)
         status = keep_streams(host, command, fds, reterr);
+    pp__linux_births_settle(host);
     if (status == PP_OK)
         return PP_OK;
 
+    pp__linux_births_close(host);
     discard(host, pid);
     pp__linux_handle_drop(host, pid);
     pp__linux_close(host->sys, &host->leader_pidfd);

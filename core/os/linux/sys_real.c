@@ -5,8 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/cn_proc.h>
+#include <linux/connector.h>
 #include <linux/kcmp.h>
+#include <linux/netlink.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -211,6 +215,40 @@ static int real_landlock_allow(int rules_fd, int path_fd, uint64_t rights) {
     RESULT_OF(int, syscall(LANDLOCK_ADD, rules_fd, LANDLOCK_BENEATH, &rule, 0));
 }
 
+enum { NOTICES_BYTES = 4 << 20 }; /* some 4000 wait in it; as much as we may have, else */
+
+static int ask_for_notices(int fd) {
+    const struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
+    const enum proc_cn_mcast_op operation = PROC_CN_MCAST_LISTEN;
+    union {
+        struct nlmsghdr header;
+        char bytes[NLMSG_SPACE(sizeof(struct cn_msg) + sizeof operation)];
+    } request = { .header = { .nlmsg_type = NLMSG_DONE } };
+    struct cn_msg *message = NLMSG_DATA(&request.header);
+    request.header.nlmsg_len = NLMSG_LENGTH(sizeof *message + sizeof operation);
+    message->id = (struct cb_id){ .idx = CN_IDX_PROC, .val = CN_VAL_PROC };
+    message->len = sizeof operation;
+    memcpy(message->data, &operation, sizeof operation);
+    const int size = NOTICES_BYTES;
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
+        (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    if (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ||
+        send(fd, &request, request.header.nlmsg_len, 0) < 0)
+        return -errno;
+    return 0;
+}
+
+static int real_notices_open(void) {
+    int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR);
+    if (fd < 0)
+        return -errno;
+    int result = ask_for_notices(fd);
+    if (result == 0)
+        return fd;
+    (void)close(fd);
+    return result;
+}
+
 static int real_poll(struct pollfd *fds, nfds_t count, int timeout_ms) {
     int result = poll(fds, count, timeout_ms);
     return result < 0 ? -errno : result;
@@ -286,6 +324,7 @@ const pp_linux_sys pp_linux_sys_real = {
     .landlock_abi = real_landlock_abi,
     .landlock_create = real_landlock_create,
     .landlock_allow = real_landlock_allow,
+    .notices_open = real_notices_open,
     .poll = real_poll,
     .epoll_create = real_epoll_create,
     .epoll_change = real_epoll_change,
