@@ -304,14 +304,14 @@ local EVIDENCE = {
   "candidate-bundle-manifest.json",
 }
 
-local function evidence_paths(plan)
+local function evidence_paths(report)
   local paths = json.array {}
   for _, path in ipairs(EVIDENCE) do
-    local has = path == noise_floor.FILE and plan.null_control
-      or path ~= noise_floor.FILE and (plan.mode ~= "single" or not path:find "^candidate")
-    if has then
-      paths[#paths + 1] = path
+    local has = report.mode ~= "single" or not path:find "^candidate"
+    if path == noise_floor.FILE then
+      has = noise_floor.measured(report)
     end
+    paths[#paths + 1] = has and path or nil
   end
   return paths
 end
@@ -361,7 +361,6 @@ function M.build(input)
       context = or_null(plan.context),
     },
     warnings = json.array(plan.warnings),
-    evidence = evidence_paths(plan),
     probes = or_null(input.probes),
     session = or_null(input.session),
     excluded_components = json.array(plan.excluded_components),
@@ -370,6 +369,7 @@ function M.build(input)
     report.scenarios[i] = scenario_report(scenario, plan, rows, summaries)
   end
   report_compare.add(report, plan)
+  report.evidence = evidence_paths(report)
   report.findings = report_findings.build(rows, summaries)
   report.notes = conclusions.notes(rows, summaries, input.probes)
   report.conclusions = conclusions.lines(report)

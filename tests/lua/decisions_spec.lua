@@ -394,10 +394,13 @@ describe("a noise floor", function()
       local built = assert(report.write(dir))
       assert.is_nil(core.fs.lstat(dir .. "/noise-floor.json"))
       assert.is_nil(table.concat(built.conclusions):find("noise-floor.json", 1, true))
+      assert.is_nil(table.concat(built.evidence, " "):find("noise-floor", 1, true))
     end
     local short = session(LOW, SAME, { null_control = true, diagnostic = DIAGNOSTIC })
     assert(report.write(short))
     assert(core.fs.lstat(short .. "/noise-floor.json"))
+    local listed = assert(json.decode(assert(core.fs.read(short .. "/report.json")))).evidence
+    says(table.concat(listed, " "), "noise-floor.json")
   end)
 
   it("counts the metrics that use it, not those that it has", function()
