@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
---- The first lines of a report: what can be concluded and what cannot; and remarks on single runs.
+--- The first lines of a report: what can be concluded and what cannot; then the circumstances that
+--- qualify it; and remarks on single runs.
 local conclusions_verdicts = require "pairperf.conclusions_verdicts"
 local diagnostic = require "pairperf.diagnostic"
 local escapees = require "pairperf.escapees"
@@ -60,9 +61,9 @@ local function position(report)
     return nil
   end
   return (
-    "Order: of the successful runs, the baseline came first in its pair %d times and second %d "
-    .. "times, the candidate first %d and second %d. Whatever favours a position looks like a "
-    .. "difference between the variants."
+    "Order: of the successful runs, the baseline's came first in %d pairs and second in %d, the "
+    .. "candidate's first in %d and second in %d. Whatever favours a place in the pair looks like "
+    .. "a difference between the variants."
   ):format(b.first, b.second, c.first, c.second)
 end
 
@@ -96,18 +97,23 @@ local function test_switches(report)
   end
 end
 
--- Totals that are only known to be at least what is shown.
+-- Totals that are only known to be at least what is shown; metrics with the same reason together.
 local function lower_bounds(scenario, add)
+  local groups, titles = {}, {}
   for _, row in ipairs(scenario.metrics) do
-    local runs = row.baseline.lower_bound + (row.candidate and row.candidate.lower_bound or 0)
+    local c = row.candidate
+    local runs = row.baseline.lower_bound + (c and c.lower_bound or 0)
     if report_values.shown(row) and runs > 0 then
-      add(
-        (
-          "Scenario %s: %s is a lower bound in %d of the runs (%s); a difference of lower bounds "
-          .. "proves nothing."
-        ):format(scenario.name, row.title, runs, report_values.lacking(row))
-      )
+      local all = row.baseline.n + (c and c.n or 0)
+      local why = ("in %d of %d runs, as %s"):format(runs, all, report_values.lacking(row))
+      groups[#groups + 1] = not titles[why] and why or nil
+      titles[why] = titles[why] and titles[why] .. "; " .. row.title or row.title
     end
+  end
+  for _, why in ipairs(groups) do
+    local words = "Scenario %s, only lower bounds: %s (%s). A difference of lower bounds proves "
+      .. "nothing."
+    add(words:format(scenario.name, titles[why], why))
   end
 end
 
@@ -128,22 +134,37 @@ local function contradictions(report)
   ):format(100 * worst, #slots > 1 and "slots" or "slot", table.concat(slots, ", "))
 end
 
---- The report's first lines, the gravest first.
+-- Whether every scheduled run of a scenario counts.
+local function all_successful(scenario)
+  for _, count in pairs(scenario.runs) do
+    if count.successful < count.scheduled then
+      return false
+    end
+  end
+  return true
+end
+
+local function outcomes(report, successful, add)
+  for _, scenario in ipairs(report.scenarios) do
+    if all_successful(scenario) == successful then
+      add(outcome(scenario))
+    end
+  end
+end
+
+local function collector()
+  local lines = json.array {}
+  return lines, function(line)
+    lines[#lines + 1] = line
+  end
+end
+
+--- The report's first lines: what voids or limits what is said, what is said, and what is not.
 ---@param report table
 ---@return string[]
 function M.lines(report)
-  local lines = json.array {}
-  local function add(line)
-    lines[#lines + 1] = line
-  end
+  local lines, add = collector()
   add(artifact_changed(report))
-  add(test_switches(report))
-  diagnostic_lines(report, add)
-  for _, scenario in ipairs(report.scenarios) do
-    add(outcome(scenario))
-    lower_bounds(scenario, add)
-  end
-  add(contradictions(report))
   if report.totals.pending > 0 then
     add(
       ("The session is not finished: %d of %d runs are still to come."):format(
@@ -161,12 +182,31 @@ function M.lines(report)
         .. (noise_floor.measured(report) and ": noise-floor.json, for --noise-floor." or ".")
     )
   end
+  diagnostic_lines(report, add)
+  outcomes(report, false, add)
   if report.mode == "single" then
     add "One variant only: nothing is compared."
   else
     conclusions_verdicts.lines(report, add)
+  end
+  return lines
+end
+
+--- What qualifies the first lines, or explains them.
+---@param report table
+---@return string[]
+function M.circumstances(report)
+  local lines, add = collector()
+  outcomes(report, true, add)
+  for _, scenario in ipairs(report.scenarios) do
+    lower_bounds(scenario, add)
+  end
+  if report.mode ~= "single" then
+    conclusions_verdicts.circumstances(report, add)
     add(position(report))
   end
+  add(contradictions(report))
+  add(test_switches(report))
   return lines
 end
 

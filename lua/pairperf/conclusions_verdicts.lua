@@ -2,6 +2,7 @@
 --- The first lines about verdicts: what can be concluded in each scenario, what cannot, and what
 --- gates and screens decided.
 local measured = require "pairperf.measured"
+local metric_names = require "pairperf.metric_names"
 local report_row = require "pairperf.report_row"
 local verdict_text = require "pairperf.verdict_text"
 
@@ -11,50 +12,68 @@ local known = measured.known
 
 local OPEN = { inconclusive = true, unclear = true }
 
+local WORDS = { "regressed", "improved", "higher", "lower" }
+
+-- A sentence per word: "regressed are A; B".
+local function by_word(titles)
+  local list = {}
+  for _, word in ipairs(WORDS) do
+    local own = titles[word]
+    list[#list + 1] = own
+      and ("%s %s %s"):format(word, #own > 1 and "are" or "is", table.concat(own, "; "))
+  end
+  return list
+end
+
+-- Collects sentences; metrics of which the same is to be said share one.
+local function sentences()
+  local list, by_predicate = {}, {}
+  return list,
+    function(title, predicate)
+      local place = by_predicate[predicate] or #list + 1
+      by_predicate[predicate] = place
+      local before = list[place] and list[place]:sub(1, -#predicate - 2) .. "; " or ""
+      list[place] = ("%s%s %s"):format(before, title, predicate)
+    end
+end
+
 -- Sentences on the primary metrics whose word is settled, and on those where it is open; and the
--- words of exploratory metrics that changed.
-local function sentences(scenario, family)
-  local settled, open, changed = {}, {}, {}
+-- exploratory metrics that changed, by their word.
+local function sorted_out(scenario, family)
+  local changed, settled, add_settled = {}, sentences()
+  local open, add_open = sentences()
   for _, row in ipairs(scenario.metrics) do
     local comparison = row.comparison
     local indicative = comparison.indicative
     local word = known(indicative) and indicative or comparison.verdict
     if comparison.family == "primary" then
-      local list = OPEN[word] and open or settled
-      list[#list + 1] = verdict_text.sentence(row, scenario, word, family)
+      local add = OPEN[word] and add_open or add_settled
+      add(verdict_text.title(row), verdict_text.predicate(row, scenario, word, family))
     elseif not row.detail and not OPEN[word] and word ~= "equivalent" then
-      changed[#changed + 1] = verdict_text.title(row) .. " " .. word
+      changed[word] = changed[word] or {}
+      table.insert(changed[word], verdict_text.title(row))
     end
   end
-  return settled, open, changed
-end
-
--- Primary metrics of which there is no row at all.
-local function absent(scenario, report)
-  local list = {}
-  for _, one in ipairs(report.comparison.family) do
+  for _, one in ipairs(family) do -- those of which there is no row at all
     if one.scenario == scenario.name and not report_row.of(scenario, one.metric) then
-      list[#list + 1] = ("%s: no value"):format(one.metric)
+      add_open(metric_names.entry(one.metric).title, "has no value in any run")
     end
   end
-  return list
+  return settled, open, by_word(changed)
 end
 
 local function scenario_lines(scenario, report, add)
-  local void = known(scenario.void)
-  local settled, open, changed = sentences(scenario, report.comparison.family)
-  local missing = absent(scenario, report)
-  table.move(missing, 1, #missing, #open + 1, open)
-  local function line(what, list)
-    if #list > 0 then
-      add(("Scenario %s, %s: %s."):format(scenario.name, what, table.concat(list, "; ")))
+  local settled, open, changed = sorted_out(scenario, report.comparison.family)
+  local indicative = known(scenario.void)
+  local function say(what, list)
+    for _, sentence in ipairs(list) do
+      add(("Scenario %s, %s: %s."):format(scenario.name, what, sentence))
     end
   end
-  line(void and "indicative only" or "concluded", settled)
-  line("not concluded", open)
+  say(indicative and "indicative only" or "concluded", settled)
+  say("not concluded", open)
   local exploratory = "exploratory, not adjusted for their number"
-  line(void and "indicative only, " .. exploratory or exploratory, changed)
-  add(("Scenario %s, %s."):format(scenario.name, verdict_text.attainable(scenario.attainable)))
+  say(indicative and "indicative only, " .. exploratory or exploratory, changed)
 end
 
 local function gate_line(one)
@@ -101,13 +120,22 @@ function M.lines(report, add)
   for _, one in ipairs(report.screens) do
     add(screen_line(one, report))
   end
-  add(floor_line(report.comparison))
   if report.comparison.family_origin == "after the runs" and #report.comparison.family > 0 then
     add "The primary metrics were chosen after the runs, so their words are exploratory, too."
   end
   for _, scenario in ipairs(report.scenarios) do
     scenario_lines(scenario, report, add)
   end
+end
+
+--- Appends what the words rest on.
+---@param report table compared
+---@param add fun(line: string?)
+function M.circumstances(report, add)
+  for _, scenario in ipairs(report.scenarios) do
+    add(("Scenario %s, %s."):format(scenario.name, verdict_text.attainable(scenario.attainable)))
+  end
+  add(floor_line(report.comparison))
 end
 
 return M

@@ -98,6 +98,8 @@ local function top(out, report)
       html_text.list(out, report.differences)
     end
   end
+  html_text.paragraph(out, "What this rests on:")
+  html_text.list(out, report.circumstances)
   out[#out + 1] = "</div>\n"
   contents(out, report)
 end

@@ -373,6 +373,7 @@ function M.build(input)
   report.findings = report_findings.build(rows, summaries)
   report.notes = conclusions.notes(rows, summaries, input.probes)
   report.conclusions = conclusions.lines(report)
+  report.circumstances = conclusions.circumstances(report)
   return report
 end
 

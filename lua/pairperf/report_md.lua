@@ -40,6 +40,12 @@ local function top(out, report)
   if report.mode ~= "single" then
     differences(out, report)
   end
+  lines = {}
+  for i, line in ipairs(report.circumstances) do
+    lines[i] = md(line)
+  end
+  markdown.paragraph(out, "What this rests on:")
+  markdown.list(out, lines)
 end
 
 local function variant_table(out, report)

@@ -96,8 +96,7 @@ local function outlier_text(row)
   for i, one in ipairs(row.comparison.outliers) do
     list[i] = ("%s slot %d (%s)"):format(one.variant, one.slot, verdict_text.value(row, one.value))
   end
-  return #list > 0 and "Far from their fellows, and kept: " .. table.concat(list, ", ") .. "."
-    or "No outlier."
+  return #list > 0 and "Outliers, kept: " .. table.concat(list, ", ") .. "." or "No outlier."
 end
 
 local function left_out_text(row)
@@ -116,9 +115,10 @@ local function drift_text(row)
   if not known(drift.p) then
     return nil
   end
-  local text = ("Drift over the slots %s (p %s, it moves the shift by %s%s)."):format(
-    drift.suspected and "suspected" or "not seen",
+  local text = ("%s over the slots (p %s; %s the shift by %s%s)."):format(
+    drift.suspected and "A drift is suspected" or "No drift is seen",
     format.p(drift.p),
+    drift.suspected and "it moves" or "it would move",
     verdict_text.signed(row, drift.bias),
     drift.material and ", which is material" or ""
   )
@@ -136,7 +136,7 @@ local function paired_text(row)
   if paired.pairs == 0 then
     return nil
   end
-  return ("Second opinion by %d pairs of neighbours: shift %s, p %s (not below %s)."):format(
+  return ("Second opinion by %d pairs of neighbours: shift %s, p %s (at best %s)."):format(
     paired.pairs,
     verdict_text.signed(row, paired.shift),
     format.p(known(paired.p) and paired.p or nil),
@@ -171,7 +171,7 @@ local function detail(row, scenario, family)
       row.unit,
       verdict_text.word(comparison)
     ),
-    verdict_text.attainable(comparison.attainable) .. ".",
+    verdict_text.smallest_p(comparison.attainable) .. ".",
     ("Baseline runs: %s."):format(values_text(row, "baseline")),
     ("Candidate runs: %s."):format(values_text(row, "candidate")),
     ("For equivalence: %s."):format(

@@ -99,13 +99,13 @@ local function scenario_text(scenario)
   return text .. (absent_text(scenario) or "")
 end
 
---- Conclusions, then a table per scenario.
+--- Conclusions and circumstances, then a table per scenario.
 ---@param report table
 ---@return string
 function M.render(report)
   local parts = {}
-  for i, line in ipairs(report.conclusions) do
-    parts[i] = line
+  for _, lines in ipairs { report.conclusions, report.circumstances } do
+    table.move(lines, 1, #lines, #parts + 1, parts)
   end
   for _, scenario in ipairs(report.scenarios) do
     parts[#parts + 1] = ""

@@ -85,15 +85,18 @@ function M.margin_cell(row)
   return M.margin(row) .. (floor and " (noise floor)" or "")
 end
 
+--- "5+5 runs: smallest possible p 0.0079"
+function M.smallest_p(found)
+  return ("%d+%d runs: smallest possible p %s"):format(
+    found.baseline_runs,
+    found.candidate_runs,
+    format.p(known(found.smallest_p) and found.smallest_p or nil)
+  )
+end
+
 --- What so many runs can show, in one sentence.
 function M.attainable(found)
-  local words = {
-    ("%d+%d runs: smallest possible p %s"):format(
-      found.baseline_runs,
-      found.candidate_runs,
-      format.p(known(found.smallest_p) and found.smallest_p or nil)
-    ),
-  }
+  local words = { M.smallest_p(found) }
   for _, one in ipairs { "difference", "equivalence" } do
     local level = found[one .. "_level"]
     words[#words + 1] = known(level) and ("%s interval at %s"):format(one, percent(level))
@@ -101,7 +104,8 @@ function M.attainable(found)
   end
   local most = found.largest_family
   words[#words + 1] = most < 1 and "no difference can be significant"
-    or ("significant in a family of up to %.0f metrics"):format(most)
+    or most < 2 and "one primary metric can be significant"
+    or ("up to %.0f primary metrics can be significant together"):format(most)
   return table.concat(words, "; ")
 end
 
@@ -200,7 +204,7 @@ M.METHOD = "A shift is the median of all candidate minus baseline differences. P
 --- The word, or what it would be: "inconclusive (indicative: regressed)".
 function M.word(comparison)
   local indicative = comparison.indicative
-  if known(indicative) then
+  if known(indicative) and indicative ~= comparison.verdict then
     return ("%s (indicative: %s)"):format(comparison.verdict, indicative)
   end
   return comparison.verdict
@@ -224,35 +228,27 @@ function M.title(row)
   return mark and ("%s (%s)"):format(row.title, mark) or row.title
 end
 
---- One metric as part of a sentence.
+--- What is said of one metric, after its name: "regressed, +4.90 % of one core or ...".
 ---@param row table
 ---@param scenario table
 ---@param word string the verdict, or the indicative word
 ---@param family table[] the primary metrics
-function M.sentence(row, scenario, word, family)
-  local comparison, title = row.comparison, M.title(row)
+---@return string
+function M.predicate(row, scenario, word, family)
+  local comparison = row.comparison
   if CHANGES[word] then
     local absolute, relative = M.estimate(row)
-    return ("%s %s by %s %s, %s (%s)"):format(
-      title,
-      word,
-      absolute,
-      row.unit,
-      relative,
-      evidence(row)
-    )
+    return ("%s, %s %s or %s (%s)"):format(word, absolute, row.unit, relative, evidence(row))
   elseif word == "equivalent" then
-    return ("%s equivalent within %s %s (%s)%s"):format(
-      title,
+    return ("equivalent, the difference is within %s %s (%s)%s"):format(
       M.margin(row),
       row.unit,
       M.interval_words(row, comparison.equivalence_interval),
-      comparison.below_margin_difference and ", a difference below the margin is certain" or ""
+      comparison.below_margin_difference and "; that there is a small one is certain" or ""
     )
   end
   local advice = M.advice(row, scenario, family)
-  return ("%s %s: %s%s"):format(
-    title,
+  return ("%s: %s%s"):format(
     word,
     M.reason(open_reason(comparison)),
     advice and ", " .. advice or ""

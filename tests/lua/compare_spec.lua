@@ -92,9 +92,11 @@ end
 
 local function lines_of(report)
   local lines = {}
-  conclusions_verdicts.lines(report, function(line)
+  local function add(line)
     lines[#lines + 1] = line
-  end)
+  end
+  conclusions_verdicts.lines(report, add)
+  conclusions_verdicts.circumstances(report, add)
   return table.concat(lines, "\n")
 end
 
@@ -182,7 +184,10 @@ describe("a comparison", function()
     local report = compared({ row("cpu_percent", LOW, HIGH) }, {
       primary = { "cpu_percent", "overview/rss_max_bytes" },
     })
-    assert.matches("not concluded: rss_max_bytes: no value", lines_of(report))
+    assert.matches(
+      "not concluded: Resident memory, maximum has no value in any run%.",
+      lines_of(report)
+    )
     assert.near(2 * 2 / 252, report.scenarios[1].metrics[1].comparison.test.adjusted_p, 1e-12)
   end)
 
@@ -274,7 +279,7 @@ describe("words that do not count", function()
       { change = { diagnostic_only = true }, primary = { "rss_max_bytes" } }
     )
     assert.matches(
-      "indicative only, exploratory, not adjusted for their number: CPU regressed",
+      "indicative only, exploratory, not adjusted for their number: regressed is CPU%.",
       lines_of(other)
     )
     assert.equal("inconclusive", report.gates[1].decision)
@@ -444,11 +449,11 @@ describe("verdicts in words", function()
     }
     local text = lines_of(report)
     assert.matches(
-      "CPU regressed by %+4.90 %% of one core, %+47.1%% %(96.8 %% interval %+4.20 to %+5.60, "
+      "CPU regressed, %+4.90 %% of one core or %+47.1%% %(96.8 %% interval %+4.20 to %+5.60, "
         .. "p 0.0079, adjusted 0.032%)",
       text
     )
-    assert.matches("equivalent within 2.00 per second %(90.5 %% interval ", text)
+    assert.matches("equivalent, the difference is within 2.00 per second %(90.5 %% interval ", text)
     assert.matches("5%+5 runs: smallest possible p 0.0079; difference interval at 96.8 %%", text)
     local out = {}
     report_md_verdicts.table(out, report)

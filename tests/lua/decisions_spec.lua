@@ -188,7 +188,7 @@ describe("options of compare", function()
     local status, text = run("compare", first, other, "--primary", "tray/cpu_percent")
     assert.equal(0, status)
     says(text, "--primary names no scenario of this session: no metric is primary\n")
-    says(text, "overview, exploratory, not adjusted for their number: CPU regressed")
+    says(text, "overview, exploratory, not adjusted for their number: regressed is CPU.")
     says(text, "Scenario tray, indicative only: CPU regressed")
   end)
 
@@ -302,7 +302,7 @@ describe("a noise floor", function()
   end
 
   local function margin_of(text)
-    return text:match "CPU equivalent within (%S+) %% of one core"
+    return text:match "CPU equivalent, the difference is within (%S+) %% of one core"
   end
 
   -- proves: PLAN-4 REP-3

@@ -368,8 +368,8 @@ describe("a session's report", function()
       { baseline = { first = 5, second = 0 }, candidate = { first = 0, second = 5 } },
       built.positions
     )
-    assert.matches("baseline came first in its pair 5 times and second 0 times", markdown)
-    assert.matches("Whatever favours a position looks like a difference", markdown)
+    assert.matches("baseline's came first in 5 pairs and second in 0", markdown)
+    assert.matches("Whatever favours a place in the pair looks like a difference", markdown)
     assert.matches("noise of machine and method", markdown)
     for i, run in ipairs(built.runs) do
       assert.equal(i - 1, run.slot)

@@ -55,6 +55,65 @@ describe("report.md", function()
     )
   end)
 
+  -- proves: REP-8 CLI-8
+  it(
+    "says first what is concluded, then how the variants differ, then what that rests on",
+    function()
+      local runs = {}
+      for slot = 0, 9 do
+        runs[slot] = { frames = fixture.steady(slot % 2 == 0 and 20 or 30) }
+      end
+      local plan =
+        fixture.plan { repetitions = 5, differences = core.json.array { "arguments: -x" } }
+      plan.tool.test_switches = { PP_LOCK = "mine" }
+      plan.diagnostic = { diagnostic_only = true, reasons = core.json.array { "warmup" } }
+      fixture.session(dir, plan, runs)
+      assert(report.write(dir))
+      local text = assert(core.fs.read(dir .. "/report.md")):match "^(.-)\n## "
+      local from = 1
+      for _, words in ipairs {
+        "- Diagnostic only (warm-up under 60 s)",
+        "- Scenario overview, indicative only: CPU regressed, +10.0 % of one core or +50.0%",
+        "- Scenario overview, indicative only: Resident memory, maximum equivalent, ",
+        "the variants differ in:\n\n- arguments: -x",
+        "What this rests on:",
+        "- Scenario overview: baseline 5 of 5 runs successful",
+        "- Scenario overview, only lower bounds: ",
+        "- Scenario overview, 5+5 runs: smallest possible p 0.0079; ",
+        "- Order: ",
+        "- Switches that are for tests only were set: PP_LOCK=mine.",
+      } do
+        local at = text:find(words, 1, true)
+        assert.truthy(at, words .. "\nis not in\n" .. text)
+        assert.truthy(at > from, words .. "\nis too early in\n" .. text)
+        from = at
+      end
+    end
+  )
+
+  it("begins with failures, which make the rest a matter of luck", function()
+    local runs = {}
+    for slot = 0, 9 do
+      runs[slot] = { frames = fixture.steady(20) }
+    end
+    runs[1].frames[2].t_ns = runs[1].frames[1].t_ns -- a clock that stood still
+    fixture.session(dir, fixture.plan { repetitions = 5 }, runs)
+    assert(report.write(dir))
+    local first = assert(core.fs.read(dir .. "/report.md")):match "\n\n(%- [^\n]*)"
+    assert.matches("candidate 4 of 5 runs successful %(1 failed%)", first)
+    assert.matches("failed unequally often", first)
+  end)
+
+  it("says once what keeps several metrics open", function()
+    local text = markdown(1, {})
+    says(
+      text,
+      "Scenario overview, not concluded: CPU; Resident memory, maximum; Voluntary context switches "
+        .. "(at least); Disk writes inconclusive: too few runs for any interval, at least 4 "
+        .. "repetitions per variant are needed."
+    )
+  end)
+
   -- proves: REP-4
   it("says that carry-over cannot be estimated, and how long the pauses were", function()
     local rows, summaries = {}, {}

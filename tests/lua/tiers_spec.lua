@@ -311,7 +311,10 @@ describe("a report by sources", function()
     assert.equal(1, row(made, "cpu_percent").candidate.lower_bound)
     for kind, text in pairs(texts) do
       assert.matches("of one core %(conservation, candidate at least%)", text, nil, nil, kind)
-      assert.matches("CPU is a lower bound in 1 of the runs %(a member ignored SIGCHLD", text)
+      assert.matches(
+        "only lower bounds: CPU;[^\n]+ %(in 1 of 4 runs, as a member ignored SIGCHLD",
+        text
+      )
     end
     assert.matches("at least what is shown: a member ignored SIGCHLD", texts.md)
     local _, both = write(four(function(runs)
@@ -326,9 +329,10 @@ describe("a report by sources", function()
       runs[1].frames[2].conservation.lower_bound = true
     end))
     assert.equal(0, row(made, "cpu_percent").candidate.lower_bound)
-    assert.is_nil(texts.terminal:find("CPU is a lower bound", 1, true))
+    assert.is_nil(texts.terminal:find("only lower bounds: CPU", 1, true))
     assert.matches(
-      "Voluntary context switches is a lower bound in 4 of the runs %(what a thread did",
+      "only lower bounds: Voluntary context switches; Involuntary context switches %(in 4 of 4 "
+        .. "runs, as what a thread did",
       texts.terminal
     )
   end)
