@@ -170,6 +170,8 @@ describe("export csv", function()
     built.components[name].cpu_percent = json.null
     built.components[name].rss_max_bytes = json.null
     built.metrics.rss_max_bytes.value, built.metrics.rss_max_bytes.reason = json.null, "incomplete"
+    local observed = built.metrics.cpu_percent_observed -- what a component's CPU is a part of
+    observed.value, observed.reason = json.null, "late_discovery"
     fixture.write(path, assert(json.encode(built)))
     local reasons = {}
     for _, one in ipairs(records(export "csv")) do
@@ -177,7 +179,7 @@ describe("export csv", function()
         reasons[one.metric] = one.reason
       end
     end
-    assert.same({ cpu_percent = "not measured", rss_max_bytes = "incomplete" }, reasons)
+    assert.same({ cpu_percent = "late_discovery", rss_max_bytes = "incomplete" }, reasons)
   end)
 
   -- proves: REP-4

@@ -318,6 +318,31 @@ describe("a session's report", function()
     )
   end)
 
+  -- proves: MET-6 MET-7
+  it("has no 0 of CPU for a component where what was observed is only a part", function()
+    local runs = five(20, 30)
+    for slot = 1, 9, 2 do -- one that is older than the window and was found in it
+      for i = 2, 3 do
+        runs[slot].frames[i].procs[2] = fixture.proc { pid = 101, start_ns = 7 * S, cpu_ns = 2 * S }
+      end
+    end
+    runs[0].frames[3].exits = json.array {
+      fixture.exit { pid = 7, exe = "[short]", start = 115, start_ns = 115 * S, cpu_ns = 2 * S },
+    }
+    local conservation = runs[0].frames[3].conservation
+    conservation.cpu_ns = conservation.cpu_ns + 2 * S
+    local built = write(fixture.plan { repetitions = 5 }, runs)
+    assert.equal(5, row(built, "cpu_percent").candidate.n) -- another source has the tree's
+    local by_name = {}
+    for _, one in ipairs(built.scenarios[1].components) do
+      by_name[one.name] = one
+    end
+    assert.near(0, by_name["[short]"].baseline.cpu_percent, 1e-9)
+    assert.equal(json.null, by_name["[short]"].candidate.cpu_percent)
+    assert.equal(json.null, by_name.app.candidate.cpu_percent)
+    assert.equal(0, by_name["[short]"].candidate.rss_max_bytes)
+  end)
+
   -- proves: MET-7
   it("states the error of an estimate, and 0 for a component that was absent", function()
     local runs = five(20, 30)
