@@ -42,13 +42,17 @@ describe("samples", function()
   it("reads a line that is spelt otherwise as the same frame", function()
     local plain = assert(json.encode(frames({ exe = '/opt/é"\n' })[1]))
     local spelt = plain:gsub('"procs":', ' "pro\\u0063s" : '):gsub(":", ": ")
-    local got = assert(read(plain .. "\n" .. spelt .. "\n"))
-    assert.equal(0, got.malformed)
-    local one, other = got.rows:about(got[1].first_row), got.rows:about(got[2].first_row)
-    assert.same(one, other)
-    assert.equal('/opt/é"\n', one.exe)
-    got[2].first_row, got[2].last_row = got[1].first_row, got[1].last_row
-    assert.same(got[1], got[2])
+    local escaped = plain:gsub('"procs"', '"pro\\u0063s"')
+    for _, line in ipairs { spelt, escaped } do
+      assert.not_equal(plain, line)
+      local got = assert(read(plain .. "\n" .. line .. "\n"))
+      assert.same({ 2, 0 }, { #got, got.malformed }, line)
+      local one, other = got.rows:about(got[1].first_row), got.rows:about(got[2].first_row)
+      assert.same(one, other)
+      assert.equal('/opt/é"\n', one.exe)
+      got[2].first_row, got[2].last_row = got[1].first_row, got[1].last_row
+      assert.same(got[1], got[2])
+    end
   end)
 
   -- proves: REP-2
@@ -60,6 +64,8 @@ describe("samples", function()
       good:gsub('"seq":1', '"seq":18446744073709551616', 1),
       good:gsub('"seq":1', '"seq":"1"', 1),
       good:gsub('"pid":100', '"pid":-1', 1),
+      good:gsub('"pid":100', '"pid":0', 1),
+      good:gsub('"pid":100', '"pid":2147483648', 1),
       good:gsub('"rss_bytes":0', '"rss_bytes":-5', 1),
       good:gsub("/opt/app/app", "/opt/\xff", 1),
       good:gsub('"procs":%[', '"procs":[7,', 1),
@@ -73,6 +79,18 @@ describe("samples", function()
       local got = assert(read(good .. "\n" .. bad .. "\n" .. good .. "\n" .. good))
       assert.same({ 2, 1, true }, { #got, got.malformed, got.torn }, bad)
       assert.same(got.rows:about(got[1].first_row), got.rows:about(got[2].first_row))
+      local strays = got[2].first_row - got[1].last_row - 1 -- rows of what is JSON may be kept
+      assert.truthy(strays == 0 or json.decode(bad), bad)
+    end
+  end)
+
+  -- proves: REP-1 REP-2
+  it("has also what the supervisor saved, and says of either file that it was torn", function()
+    local lines = fixture.lines(frames())
+    for i, torn in ipairs { { "", "" }, { "{", "" }, { "", "{" } } do
+      fixture.write(dir .. "/samples.supervisor.jsonl", lines .. torn[2])
+      local got = assert(read(lines .. torn[1]))
+      assert.same({ 4, 0, i > 1 }, { #got, got.malformed, got.torn })
     end
   end)
 
