@@ -44,6 +44,14 @@ void *pp_platform_allocate(size_t size);
  * does not tell. */
 bool pp_platform_in_memory(int fd);
 
+/* From now on this thread has a table of open files of its own, which begins as a copy of that of
+ * all: what it opens no other thread has, and it is closed when the thread ends. False: not here.
+ */
+bool pp_platform_own_files(void);
+
+/* Closes every open file from `first` to `last`, whosever they are. False: not here. */
+bool pp_platform_close_range(int first, int last);
+
 /* Says that these bytes of an open file will be read soon. Only ever a hint. */
 void pp_platform_read_ahead(int fd, uint64_t offset, uint64_t size);
 

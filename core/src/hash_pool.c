@@ -7,6 +7,10 @@
  * memory each hint is a call for nothing. A failure ahead does not count: the file is opened again
  * when its turn comes.
  *
+ * Each worker has open files of its own where the system can do that, and closes many at once: the
+ * call to the system is dear beside the reading of a small file. So whatever a worker opens, it
+ * closes before it ends; nobody else could.
+ *
  * After a failure the entries before it are still hashed, so whichever worker fails first, the
  * error that is reported is the first by path. */
 #include "hash_pool.h"
@@ -29,7 +33,8 @@ enum {
     WORKERS_MAX = 16,
     BLOCK = 8,              /* entries taken at a time */
     AHEAD_MAX = 64,         /* files open ahead, of one worker */
-    AHEAD_TOTAL = 256,      /* of all */
+    SPENT_MAX = 32,         /* files done and not yet closed, likewise */
+    OPEN_TOTAL = 256,       /* of each kind, of all */
     HINT_BYTES = 128 << 10, /* of a file opened ahead */
     BIG_BYTES = 4 << 20,    /* is put aside */
     SLOW_NS = 150 * 1000,   /* a file took this, and 2 ns per byte more: it was not in memory */
@@ -41,6 +46,7 @@ typedef struct hash_pool {
     pp__walk *walk;
     unsigned char (*digests)[PP__SHA256_SIZE];
     size_t ahead_max;     /* per worker */
+    size_t spent_max;     /* likewise */
     atomic_size_t next;   /* no worker has taken this entry yet */
     atomic_size_t failed; /* no entry beyond it matters; written under the lock */
     atomic_bool stop;     /* cancelled */
@@ -69,6 +75,9 @@ typedef struct hash_worker {
     size_t at, end; /* what is left of the block taken last */
     waiting ring[AHEAD_MAX];
     size_t first, count;
+    bool own_files;       /* no other thread sees what this one has open */
+    int spent[SPENT_MAX]; /* ascending */
+    size_t spent_count;
     bool suspicious;     /* the file before was slow */
     unsigned slow_files; /* left to be opened ahead */
     int64_t t_ns;        /* when the file before was done */
@@ -188,6 +197,31 @@ static bool next_waiting(hash_worker *worker, waiting *ret_file) {
     return true;
 }
 
+/* Numbers in a row are closed at once. */
+static void close_spent(hash_worker *worker) {
+    const int *spent = worker->spent;
+    for (size_t i = 0, end; i < worker->spent_count; i = end) {
+        for (end = i + 1; end < worker->spent_count && spent[end] == spent[end - 1] + 1; end++)
+            ;
+        if (end - i > 1 && worker->own_files && pp_platform_close_range(spent[i], spent[end - 1]))
+            continue;
+        for (size_t k = i; k < end; k++)
+            (void)close(spent[k]);
+    }
+    worker->spent_count = 0;
+}
+
+static void spend(hash_worker *worker, int fd) {
+    if (fd < 0)
+        return;
+    size_t at = worker->spent_count++;
+    for (; at > 0 && worker->spent[at - 1] > fd; at--)
+        worker->spent[at] = worker->spent[at - 1];
+    worker->spent[at] = fd;
+    if (worker->spent_count == worker->pool->spent_max)
+        close_spent(worker);
+}
+
 /* The whole of it between two looks. */
 static pp_status hash_carefully(hash_worker *worker, size_t index, int fd, pp_error *reterr) {
     hash_pool *pool = worker->pool;
@@ -241,14 +275,16 @@ static pp_status hash_first(hash_worker *worker, size_t index, int fd, bool *ret
 }
 
 static pp_status hash(hash_worker *worker, const waiting *file, bool *ret_aside, pp_error *reterr) {
-    PP_AUTO_FD fd = file->fd;
+    int fd = file->fd;
     pp_status status = PP_OK;
     if (fd < 0)
         status = pp__walk_entry_open(worker->pool->walk, file->index, &worker->cursor, &fd, reterr);
     if (status != PP_OK)
         return status;
-    return file->big ? hash_carefully(worker, file->index, fd, reterr)
-                     : hash_first(worker, file->index, fd, ret_aside, reterr);
+    status = file->big ? hash_carefully(worker, file->index, fd, reterr)
+                       : hash_first(worker, file->index, fd, ret_aside, reterr);
+    spend(worker, fd);
+    return status;
 }
 
 /* Slow may also be a busy machine: the next file to be opened tells. */
@@ -264,11 +300,11 @@ static void *work(void *argument) {
     hash_worker *worker = argument;
     hash_pool *pool = worker->pool;
     waiting file;
+    worker->own_files = pp_platform_own_files();
     worker->t_ns = clock_ns();
     while (next_waiting(worker, &file)) {
         if (!matters(pool, file.index)) {
-            if (file.fd >= 0)
-                close(file.fd);
+            spend(worker, file.fd);
             continue;
         }
         bool aside = false;
@@ -278,6 +314,8 @@ static void *work(void *argument) {
         add(&worker->files, !aside);
         mind_the_time(worker, pool->walk->entries[file.index]->facts.size);
     }
+    close_spent(worker);
+    pp__walk_cursor_done(&worker->cursor);
     if (pool->done_fd >= 0)
         (void)!write(pool->done_fd, "", 1);
     return NULL;
@@ -293,14 +331,13 @@ static size_t worker_count(const pp_manifest_options *options, uint64_t files) {
     return count > 0 ? (size_t)count : 1;
 }
 
-/* A quarter of the descriptors that there may be, at most. */
-static size_t ahead_of_each(size_t workers) {
+/* Of so many descriptors of all, and a quarter of those that there may be, one worker's. */
+static size_t share(size_t total, size_t workers, size_t most) {
     struct rlimit limit;
-    size_t total = AHEAD_TOTAL;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < total)
         total = (size_t)limit.rlim_cur / 4;
     size_t each = total / workers;
-    return each < 1 ? 1 : each > AHEAD_MAX ? AHEAD_MAX : each;
+    return each < 1 ? 1 : each > most ? most : each;
 }
 
 /* Signals stay with the thread that called. */
@@ -382,7 +419,6 @@ static pp_status run(hash_pool *pool, hash_worker *workers, size_t count, uint64
         look_on(pool, workers, started, files, ended_fd, options);
     for (size_t i = 0; i < started; i++) {
         pthread_join(workers[i].thread, NULL);
-        pp__walk_cursor_done(&workers[i].cursor);
         pp_digest_free(workers[i].digest);
     }
     return status;
@@ -397,7 +433,12 @@ pp_status pp__hash_pool(pp__walk *walk, const pp_manifest_options *options,
     if (files == 0)
         return PP_OK;
     size_t count = worker_count(options, files);
-    hash_pool pool = { .walk = walk, .digests = digests, .ahead_max = ahead_of_each(count) };
+    hash_pool pool = {
+        .walk = walk,
+        .digests = digests,
+        .ahead_max = share(OPEN_TOTAL, count, AHEAD_MAX),
+        .spent_max = share(OPEN_TOTAL, count, SPENT_MAX),
+    };
     atomic_init(&pool.failed, walk->count);
     hash_worker *workers = calloc(count, sizeof *workers);
     size_t failed = walk->count;

@@ -28,15 +28,22 @@ void pp_manifest_done(pp_manifest *manifest) {
     *manifest = (pp_manifest){ 0 };
 }
 
-static void write_text(pp_json *json, const char *key, const char *text) {
-    pp_json_key(json, key);
+/* Those of each entry, quoted once. */
+static const pp_json_name name_mode = PP_JSON_NAME("mode"), name_path = PP_JSON_NAME("path"),
+                          name_sha256 = PP_JSON_NAME("sha256"), name_size = PP_JSON_NAME("size"),
+                          name_target = PP_JSON_NAME("target"),
+                          name_target_sha256 = PP_JSON_NAME("target_sha256"),
+                          name_type = PP_JSON_NAME("type");
+
+static void write_text(pp_json *json, const pp_json_name *name, const char *text) {
+    pp_json_name_key(json, name);
     pp_json_string(json, text);
 }
 
 static void write_mode(pp_json *json, mode_t mode) {
     const char octal[] = { (char)('0' + (mode >> 9 & 7)), (char)('0' + (mode >> 6 & 7)),
                            (char)('0' + (mode >> 3 & 7)), (char)('0' + (mode & 7)), '\0' };
-    write_text(json, "mode", octal);
+    write_text(json, &name_mode, octal);
 }
 
 typedef struct manifest_build {
@@ -55,9 +62,9 @@ static void write_file(manifest_build *maker, size_t index) {
     char hex[PP_DIGEST_HEX];
     pp__digest_hex(maker->digests[index], hex);
     write_mode(&maker->json, entry->facts.mode);
-    write_text(&maker->json, "path", entry->path);
-    write_text(&maker->json, "sha256", hex);
-    pp_json_key(&maker->json, "size");
+    write_text(&maker->json, &name_path, entry->path);
+    write_text(&maker->json, &name_sha256, hex);
+    pp_json_name_key(&maker->json, &name_size);
     pp_json_u64(&maker->json, entry->facts.size);
 }
 
@@ -77,10 +84,10 @@ static pp_status write_symlink(manifest_build *maker, size_t index, pp_error *re
     status = pp_digest_bytes(maker->digest, target, (size_t)size, hex, reterr);
     if (status != PP_OK)
         return status;
-    write_text(&maker->json, "path", entry->path);
-    pp_json_key(&maker->json, "target");
+    write_text(&maker->json, &name_path, entry->path);
+    pp_json_name_key(&maker->json, &name_target);
     pp_json_string_bytes(&maker->json, target, (size_t)size);
-    write_text(&maker->json, "target_sha256", hex);
+    write_text(&maker->json, &name_target_sha256, hex);
     return PP_OK;
 }
 
@@ -95,9 +102,9 @@ static pp_status write_entry(manifest_build *maker, size_t index, pp_error *rete
         status = write_symlink(maker, index, reterr);
     } else {
         write_mode(json, entry->facts.mode);
-        write_text(json, "path", entry->path);
+        write_text(json, &name_path, entry->path);
     }
-    write_text(json, "type", pp__fs_type_name(entry->type));
+    write_text(json, &name_type, pp__fs_type_name(entry->type));
     pp_json_end_object(json);
     return status;
 }
@@ -117,7 +124,8 @@ static pp_status write_all(manifest_build *maker, pp_error *reterr) {
         }
     }
     pp_json_end_array(json);
-    write_text(json, "schema", "pairperf-manifest-1");
+    pp_json_key(json, "schema");
+    pp_json_string(json, "pairperf-manifest-1");
     pp_json_end_object(json);
     return PP_OK;
 }

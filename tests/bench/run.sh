@@ -112,7 +112,7 @@ section() {
     local began=$SECONDS
     echo "== $1 (load $(cut -d' ' -f1-3 /proc/loadavg), $(processes) processes)"
     case $1 in
-    hash) limit_s=600 keep hash "$here/hash.sh" "$build" 3 ;;
+    hash) limit_s=600 keep hash "$here/hash.sh" "$build" 5 ;;
     cost | statistics) "$1" ;;
     teardown | cpu | memory | cadence | chromium | stalled | report) script "$1" "$1" ;;
     *)

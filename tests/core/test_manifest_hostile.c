@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -405,6 +406,57 @@ static void a_huge_file_says_how_far_it_is_and_can_be_stopped(void **state) {
     assert_true(last.bytes_done > 0 && last.bytes_done < last.bytes);
 }
 
+static bool go_on(void *ctx, const pp_manifest_progress *progress) {
+    (void)ctx;
+    (void)progress;
+    return true;
+}
+
+static size_t count_open(int below) {
+    size_t open = 0;
+    for (int fd = 0; fd < below; fd++)
+        open += fcntl(fd, F_GETFD) >= 0;
+    return open;
+}
+
+/* Closed together are files in a row: here none are, as ours lie between them. */
+static void few_descriptors_are_enough_and_others_stay_open(void **state) {
+    (void)state;
+    enum { LIMIT = 40, FILES = 200 };
+    strcpy(top, "few");
+    scratch_mkdir(top, 0755);
+    for (unsigned i = 0; i < FILES; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "%u", i);
+        file(name, name, 0644);
+    }
+    const char *root = scratch_path("%s", top);
+    for (int fd = 6; fd < 24; fd += 3)
+        assert_int_equal(dup2(STDERR_FILENO, fd), fd);
+    struct rlimit before, few;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = LIMIT;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    size_t open = count_open(LIMIT);
+    pp_status status = PP_OK;
+    pp_error err = { .detail = "none" };
+    for (unsigned workers = 1; workers <= 4 && status == PP_OK; workers++) {
+        const pp_manifest_options options = { .workers = workers, .progress = go_on };
+        pp_manifest manifest = { 0 };
+        status = pp_manifest_build(root, &options, &manifest, &err);
+        assert_int_equal(status == PP_OK ? manifest.files : FILES, FILES);
+        pp_manifest_done(&manifest);
+    }
+    size_t left = count_open(LIMIT);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    for (int fd = 6; fd < 24; fd += 3)
+        close(fd);
+    if (status != PP_OK)
+        fail_msg("%s %s: %s", err.op, err.detail, strerror(err.sys_errno));
+    assert_int_equal(left, open);
+}
+
 static void an_empty_tree_needs_no_worker(void **state) {
     (void)state;
     pp_manifest manifest;
@@ -420,6 +472,7 @@ int main(void) {
         cmocka_unit_test(a_file_that_changes_after_it_was_seen_is_found_out),
         cmocka_unit_test(every_way_of_reading_gives_the_same_digest),
         cmocka_unit_test(a_huge_file_says_how_far_it_is_and_can_be_stopped),
+        cmocka_unit_test(few_descriptors_are_enough_and_others_stay_open),
         cmocka_unit_test(an_empty_tree_needs_no_worker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -69,12 +71,63 @@ static void the_environment_is_the_live_one(void **state) {
     assert_true(found);
 }
 
+static bool in_memory(const char *name, const char *text) {
+    int fd = open(scratch_file(name, text, 0600), O_RDONLY | O_CLOEXEC);
+    bool is = pp_platform_in_memory(fd);
+    close(fd);
+    return is;
+}
+
+static void an_empty_file_needs_no_device(void **state) {
+    (void)state;
+    if (!in_memory("full", "just written")) {
+        print_message("skipped: the system does not tell\n");
+        skip();
+    }
+    assert_true(in_memory("empty", ""));
+}
+
+static int opened;
+static bool own, closed;
+
+static void *open_four(void *argument) {
+    own = pp_platform_own_files();
+    int fds[4];
+    for (size_t i = 0; i < 4; i++)
+        fds[i] = fcntl(*(int *)argument, F_DUPFD_CLOEXEC, 100);
+    opened = fds[0];
+    closed = pp_platform_close_range(fds[1], fds[2]);
+    assert_int_equal(closed, fcntl(fds[1], F_GETFD) < 0);
+    assert_int_equal(closed, fcntl(fds[2], F_GETFD) < 0);
+    assert_true(fcntl(fds[0], F_GETFD) >= 0);
+    assert_true(fcntl(fds[3], F_GETFD) >= 0);
+    return NULL;
+}
+
+static void own_files_are_of_one_thread_and_a_range_has_an_end(void **state) {
+    (void)state;
+    int fd = open(scratch_dir(), O_RDONLY | O_CLOEXEC);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, open_four, &fd), 0);
+    pthread_join(thread, NULL);
+    assert_true(fcntl(fd, F_GETFD) >= 0); /* was copied, and is closed there alone */
+    close(fd);
+    if (!own || !closed) {
+        print_message("skipped: threads share their files here\n");
+        skip();
+    }
+    assert_int_equal(fcntl(opened, F_GETFD), -1);
+    assert_int_equal(errno, EBADF);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_modification_time_comes_back_to_the_nanosecond),
         cmocka_unit_test(stat_fields_are_sorted_and_leave_out_two_times),
         cmocka_unit_test(the_executable_is_this_test),
         cmocka_unit_test(the_environment_is_the_live_one),
+        cmocka_unit_test(an_empty_file_needs_no_device),
+        cmocka_unit_test(own_files_are_of_one_thread_and_a_range_has_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,16 @@ bool pp_platform_in_memory(int fd) {
     return false;
 }
 
+bool pp_platform_own_files(void) {
+    return false;
+}
+
+bool pp_platform_close_range(int first, int last) {
+    (void)first;
+    (void)last;
+    return false;
+}
+
 void pp_platform_read_ahead(int fd, uint64_t offset, uint64_t size) {
     struct radvisory advice = {
         .ra_offset = (off_t)offset,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/close_range.h>
 #include <linux/fs.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -86,7 +88,15 @@ void *pp_platform_allocate(size_t size) {
 bool pp_platform_in_memory(int fd) {
     char byte;
     struct iovec into = { .iov_base = &byte, .iov_len = 1 };
-    return preadv2(fd, &into, 1, 0, RWF_NOWAIT) == 1;
+    return preadv2(fd, &into, 1, 0, RWF_NOWAIT) >= 0;
+}
+
+bool pp_platform_own_files(void) {
+    return syscall(SYS_close_range, UINT_MAX, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0;
+}
+
+bool pp_platform_close_range(int first, int last) {
+    return syscall(SYS_close_range, (unsigned)first, (unsigned)last, 0) == 0;
 }
 
 void pp_platform_read_ahead(int fd, uint64_t offset, uint64_t size) {
