@@ -20,9 +20,6 @@ pp_status pp_platform_check(pp_error *reterr);
 int64_t pp_platform_mtime_ns(const struct stat *st);
 int64_t pp_platform_ctime_ns(const struct stat *st);
 
-/* Sets the modification time of an open file; its access time stays as it is. */
-pp_status pp_platform_set_mtime(int fd, int64_t mtime_ns, const char *name, pp_error *reterr);
-
 /* All that lstat tells of a file but its access and change times and its type and permissions
  * (GUARD-5). Names ascend by their bytes and are static. */
 typedef struct pp_stat_field {

@@ -67,6 +67,18 @@ pp_status pp__fs_sync(int fd, const char *name, pp_error *reterr) {
     return PP_OK;
 }
 
+pp_status pp__fs_set_mtime(int fd, int64_t mtime_ns, const char *name, pp_error *reterr) {
+    const int64_t second = 1000000000;
+    int64_t seconds = mtime_ns / second - (mtime_ns % second < 0);
+    struct timespec times[2] = {
+        { .tv_nsec = UTIME_OMIT },
+        { .tv_sec = (time_t)seconds, .tv_nsec = (long)(mtime_ns - seconds * second) },
+    };
+    if (futimens(fd, times) != 0)
+        return pp__fs_fail(reterr, errno, "futimens", name);
+    return PP_OK;
+}
+
 pp_status pp__fs_close(int *fd, const char *name, pp_error *reterr) {
     /* After EINTR the descriptor is gone on Linux and unspecified elsewhere: never tried again. */
     if (close(pp_take_fd(fd)) != 0 && errno != EINTR)

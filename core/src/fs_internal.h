@@ -19,6 +19,9 @@ pp_status pp__fs_write_all(int fd, const void *bytes, size_t size, const char *n
 pp_status pp__fs_read_up_to(int fd, void *bytes, size_t size, const char *name, size_t *ret_size,
                             pp_error *reterr);
 
+/* Sets the modification time of an open file; its access time stays as it is. */
+pp_status pp__fs_set_mtime(int fd, int64_t mtime_ns, const char *name, pp_error *reterr);
+
 /* fsync, again after EINTR. */
 pp_status pp__fs_sync(int fd, const char *name, pp_error *reterr);
 

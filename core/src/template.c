@@ -257,7 +257,7 @@ static pp_status set_attributes(int fd, const pp__walk_entry *entry, const char 
                                 pp_error *reterr) {
     if (fchmod(fd, entry->facts.mode & 07777) != 0)
         return pp__fs_fail(reterr, errno, "fchmod", name);
-    return pp_platform_set_mtime(fd, entry->facts.mtime_ns, name, reterr);
+    return pp__fs_set_mtime(fd, entry->facts.mtime_ns, name, reterr);
 }
 
 static pp_status copy_file(copy *to, size_t index, pp_error *reterr) {

@@ -17,6 +17,7 @@
 
 #include "fs_internal.h"
 #include "pairperf/fs.h"
+#include "platform.h"
 #include "scratch.h"
 
 static mode_t mode_of(const char *path) {
@@ -390,6 +391,23 @@ static void links_and_the_working_directory_are_named(void **state) {
     assert_int_equal(mode_of(file), 0640);
 }
 
+static void a_modification_time_comes_back_to_the_nanosecond(void **state) {
+    (void)state;
+    static const int64_t times[] = { 0, 1, 1700000000123456789, -1, -1000000000 };
+    const char *path = scratch_file("timed", "", 0600);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        assert_int_equal(pp__fs_set_mtime(fd, times[i], path, NULL), PP_OK);
+        struct stat st;
+        assert_int_equal(fstat(fd, &st), 0);
+        assert_int_equal(pp_platform_mtime_ns(&st), times[i]);
+    }
+    close(fd);
+    pp_error err = { 0 };
+    assert_int_equal(pp__fs_set_mtime(-1, 0, "the name", &err), PP_E_SYS);
+    assert_string_equal(err.detail, "the name");
+}
+
 int main(void) {
     signal(SIGXFSZ, SIG_IGN);
     const struct CMUnitTest tests[] = {
@@ -414,6 +432,7 @@ int main(void) {
         cmocka_unit_test(an_unreadable_directory_is_not_an_empty_list),
         cmocka_unit_test(parents_are_those_of_the_text),
         cmocka_unit_test(executables_are_regular_files_with_permission),
+        cmocka_unit_test(a_modification_time_comes_back_to_the_nanosecond),
         cmocka_unit_test(links_and_the_working_directory_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,23 +16,6 @@
 #include "platform.h"
 #include "scratch.h"
 
-static void a_modification_time_comes_back_to_the_nanosecond(void **state) {
-    (void)state;
-    static const int64_t times[] = { 0, 1, 1700000000123456789, -1, -1000000000 };
-    const char *path = scratch_file("timed", "", 0600);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        assert_int_equal(pp_platform_set_mtime(fd, times[i], path, NULL), PP_OK);
-        struct stat st;
-        assert_int_equal(fstat(fd, &st), 0);
-        assert_int_equal(pp_platform_mtime_ns(&st), times[i]);
-    }
-    close(fd);
-    pp_error err = { 0 };
-    assert_int_equal(pp_platform_set_mtime(-1, 0, "the name", &err), PP_E_SYS);
-    assert_string_equal(err.detail, "the name");
-}
-
 /* proves: GUARD-5 */
 static void stat_fields_are_sorted_and_leave_out_two_times(void **state) {
     (void)state;
@@ -122,7 +105,6 @@ static void own_files_are_of_one_thread_and_a_range_has_an_end(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_modification_time_comes_back_to_the_nanosecond),
         cmocka_unit_test(stat_fields_are_sorted_and_leave_out_two_times),
         cmocka_unit_test(the_executable_is_this_test),
         cmocka_unit_test(the_environment_is_the_live_one),

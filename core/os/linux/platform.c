@@ -33,17 +33,6 @@ int64_t pp_platform_ctime_ns(const struct stat *st) {
     return (int64_t)st->st_ctim.tv_sec * NS_PER_S + st->st_ctim.tv_nsec;
 }
 
-pp_status pp_platform_set_mtime(int fd, int64_t mtime_ns, const char *name, pp_error *reterr) {
-    int64_t seconds = mtime_ns / NS_PER_S - (mtime_ns % NS_PER_S < 0);
-    struct timespec times[2] = {
-        { .tv_nsec = UTIME_OMIT },
-        { .tv_sec = (time_t)seconds, .tv_nsec = (long)(mtime_ns - seconds * NS_PER_S) },
-    };
-    if (futimens(fd, times) != 0)
-        return pp_fail(reterr, PP_E_SYS, errno, "futimens", "%s", name);
-    return PP_OK;
-}
-
 size_t pp_platform_stat_fields(const struct stat *st,
                                pp_stat_field ret_fields[PP_STAT_FIELDS_MAX]) {
     const pp_stat_field fields[] = {
