@@ -65,10 +65,12 @@ describe("samples", function()
       good:gsub('"seq":1', '"seq":"1"', 1),
       good:gsub('"pid":100', '"pid":-1', 1),
       good:gsub('"pid":100', '"pid":0', 1),
+      good:gsub('"pid":100', '"pid":-4294967291', 1), -- 5, were it cut to 32 bits
       good:gsub('"pid":100', '"pid":2147483648', 1),
       good:gsub('"rss_bytes":0', '"rss_bytes":-5', 1),
       good:gsub("/opt/app/app", "/opt/\xff", 1),
       good:gsub('"procs":%[', '"procs":[7,', 1),
+      good:gsub("^{", '{"a\\"b":1,', 1), -- no field of a frame is spelt with a quote
       good .. "x",
       "{",
       "[1]",
