@@ -30,12 +30,27 @@ static void escapees(pp_json *json, const pp_tree *tree) {
     pp_json_end_array(json);
 }
 
-/* Members at the end: seen in the last look (survivors) or not readable then (unverified). */
 static void members(pp_json *json, const pp_tree *tree, bool seen) {
-    pp_json_begin_array(json);
     for (size_t i = 0; i < tree->count; i++)
         if (tree->members[i].seen == seen)
             process(json, &tree->members[i].info, tree->members[i].expected, true);
+}
+
+/* Seen in the last look. */
+static void survivors(pp_json *json, const pp_tree *tree) {
+    pp_json_begin_array(json);
+    members(json, tree, true);
+    pp_json_end_array(json);
+}
+
+/* Not readable then, or never. */
+static void unverified(pp_json *json, const pp_tree *tree) {
+    pp_json_begin_array(json);
+    members(json, tree, false);
+    for (size_t i = 0; i < tree->unmet_count; i++) {
+        const pp_proc_info unread = { .id = { .pid = tree->unmet[i].pid }, .exe = "[unread]" };
+        process(json, &unread, false, true);
+    }
     pp_json_end_array(json);
 }
 
@@ -69,7 +84,7 @@ static void proofs(pp_json *json, const pp_verdict_record *record) {
              !record->adopts     ? "unsupported"
              : record->childless ? "ok"
                                  : "no");
-    key_bool(json, "recorded_gone", record->tree->count == 0);
+    key_bool(json, "recorded_gone", record->tree->count == 0 && record->tree->unmet_count == 0);
     pp_json_end_object(json);
 }
 
@@ -103,10 +118,10 @@ void pp__record_verdict(pp_json *json, const pp_verdict_record *record) {
              stop->signal_failed ? pp_status_name(stop->signal_status) : NULL);
     key_text(json, "source", "supervisor");
     pp_json_key(json, "survivors");
-    members(json, record->tree, true);
+    survivors(json, record->tree);
     key_i64(json, "t_ns", record->now.t_ns);
     pp_json_key(json, "unverified");
-    members(json, record->tree, false);
+    unverified(json, record->tree);
     key_text(json, "verdict", pp_verdict_name(stop->verdict));
     key_i64(json, "verified_ns", record->verified_ns);
     key_i64(json, "wall_ns", record->now.wall_ns);

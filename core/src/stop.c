@@ -29,7 +29,21 @@ void pp_stop_init(pp_stop *stop, const pp_stop_plan *plan, int64_t now_ns) {
         (pp_stop){ .plan = *plan, .term_ns = now_ns, .deadline_ns = later(now_ns, plan->grace_ns) };
 }
 
-void pp_stop_signalled(pp_stop *stop, pp_status status) {
+void pp_stop_again(pp_stop *stop, const pp_stop_plan *plan, int64_t now_ns) {
+    const pp_stop before = *stop;
+
+    pp_stop_init(stop, plan, now_ns);
+    stop->signal_failed = before.signal_failed;
+    stop->signal_status = before.signal_status;
+}
+
+/* Looks may take long: whoever is asked to end has the whole grace from then on. */
+void pp_stop_signalled(pp_stop *stop, pp_status status, int64_t now_ns) {
+    if (stop->step == PP_STEP_GRACE && !stop->asked) {
+        stop->asked = true;
+        stop->term_ns = now_ns;
+        stop->deadline_ns = later(now_ns, stop->plan.grace_ns);
+    }
     if (status == PP_OK || status == PP_E_VANISHED)
         return;
     stop->signal_failed = true;

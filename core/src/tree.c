@@ -37,6 +37,7 @@ void pp_tree_done(pp_tree *tree) {
         pp_pid_map_done(tree->by_pid);
     free(tree->by_pid);
     free(tree->members);
+    free(tree->unmet);
     free(tree->exits);
     *tree = (pp_tree){ 0 };
 }

@@ -21,7 +21,7 @@ typedef struct walk {
     pp_tree *tree;
     pp_frame *frame;
     pp_pid_list queue;
-    pp_pid_map queued;
+    pp_pid_map queued;      /* 1: a list of this pass showed it */
     pp_pid_list orphans_of; /* parents of what vanished in this pass */
     pp_pid_list reread;     /* those that were read again, and whom they waited for since */
     pp_pid_map own;         /* the supervisor's children: the leader and adopted orphans */
@@ -60,16 +60,20 @@ static void note_in(walk *w, pp_pid_map *map, int32_t pid) {
         note_enumeration(w, PP_E_NOMEM);
 }
 
-static void push(walk *w, int32_t pid) {
-    if (pid <= 1 || pp_pid_map_has(&w->queued, pid))
+static void push(walk *w, int32_t pid, bool listed) {
+    ptrdiff_t before = pp_pid_map_at(&w->queued, pid);
+
+    if (pid <= 1 || before >= (ptrdiff_t)listed)
         return;
-    note_enumeration(w, pp_pid_list_add(&w->queue, pid));
-    note_in(w, &w->queued, pid);
+    if (before < 0)
+        note_enumeration(w, pp_pid_list_add(&w->queue, pid));
+    if (!pp_pid_map_put(&w->queued, pid, listed))
+        note_enumeration(w, PP_E_NOMEM);
 }
 
 static void push_list(walk *w, const pp_pid_list *list) {
     for (size_t i = 0; i < list->count; i++)
-        push(w, list->pids[i]);
+        push(w, list->pids[i], true);
 }
 
 /* Is this member still the process it was? What was read before that is then about it, too. */
@@ -157,6 +161,10 @@ static bool is_newborn(const walk *w, const pp_proc_info *info) {
     return (int64_t)info->start_ns > w->started_cont_ns;
 }
 
+static pp_tree_claim claim_of(walk *w, const pp_proc_info *info) {
+    return is_owned(w, info) ? PP_TREE_OURS : pp__tree_unmet_claim(w->tree, info);
+}
+
 static void meet(walk *w, int32_t pid) {
     pp_os *os = w->tree->os;
     pp_proc_info info = { 0 };
@@ -165,15 +173,22 @@ static void meet(walk *w, int32_t pid) {
     if (is_over(w, pid))
         return;
     pp_status status = os->identify(os->ctx, pid, &info, &error);
-    if (status == PP_E_VANISHED)
-        return;
-    if (status != PP_OK) {
+    if (status != PP_OK && status != PP_E_VANISHED) {
         pp_frame_add_failure(w->frame, pid, true, &error);
         note_enumeration(w, status);
+        if (pp_pid_map_at(&w->queued, pid) == 1) /* else the number of one that ended */
+            pp__tree_unmet_note(w->tree, pid, w->started_cont_ns);
         return;
     }
-    if (!is_owned(w, &info)) {
+    pp_tree_claim claim = status == PP_OK ? claim_of(w, &info) : PP_TREE_STRANGER;
+    if (claim != PP_TREE_UNCLEAR)
+        pp__tree_unmet_drop(w->tree, pid);
+    if (status == PP_E_VANISHED)
+        return;
+    if (claim != PP_TREE_OURS) {
+        note_enumeration(w, claim == PP_TREE_UNCLEAR ? PP_E_UNVERIFIED : PP_OK);
         os->forget(os->ctx, info.id);
+        pp_pid_map_remove(&w->queued, pid); /* its parent may be met, and list it, after it */
         return;
     }
     learn_own_pid(w, &info);
@@ -222,7 +237,7 @@ static void recheck(walk *w, size_t index) {
 static void push_own(walk *w, const pp_pid_list *own) {
     for (size_t i = own->count; i > 0; i--) {
         note_in(w, &w->own, own->pids[i - 1]);
-        push(w, own->pids[i - 1]);
+        push(w, own->pids[i - 1], true);
     }
 }
 
@@ -232,7 +247,7 @@ static void seed(walk *w) {
     pp_error error = { 0 };
 
     if (!w->tree->leader_gone)
-        push(w, w->tree->leader.pid);
+        push(w, w->tree->leader.pid, false);
     if (os->list_own_children(os->ctx, &list, &error) == PP_OK)
         push_own(w, &list);
     else
@@ -246,7 +261,9 @@ static void seed(walk *w) {
         pp_pid_list_done(&list);
     }
     for (size_t i = 0; i < w->tree->count; i++)
-        push(w, w->tree->members[i].info.id.pid);
+        push(w, w->tree->members[i].info.id.pid, false);
+    for (size_t i = 0; i < w->tree->unmet_count; i++)
+        push(w, w->tree->unmet[i].pid, false);
 }
 
 /* Looks at the queue from `first` on; returns where it ends. */
@@ -277,7 +294,7 @@ static void push_found_in_leaf(walk *w, int32_t pid, unsigned depth) {
     if (depth < LEAF_DEPTH_MAX && os->identify(os->ctx, pid, &info, NULL) == PP_OK &&
         pp_pid_map_has(&w->in_leaf, info.ppid))
         push_found_in_leaf(w, info.ppid, depth + 1);
-    push(w, pid);
+    push(w, pid, true);
 }
 
 static void list_leaf(walk *w) {

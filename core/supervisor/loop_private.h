@@ -57,7 +57,8 @@ typedef struct pp_loop {
     pp_stop stop;
     const char *cause;
     int64_t stop_requested_ns;
-    int64_t next_sweep_ns, next_look_ns;
+    int64_t next_sweep_ns, sweep_pause_ns, next_look_ns;
+    uint64_t swept_reaped; /* how many were reaped before the last sweep */
     bool stopping;
     bool group_empty;
     bool childless;       /* the kernel said so at the last look */

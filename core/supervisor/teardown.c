@@ -27,8 +27,12 @@ void pp__loop_begin_stop(pp_loop *loop, const pp_stop_plan *plan, const char *ca
         loop->cause = cause;
         return;
     }
-    if (!loop->stopping)
+    if (loop->stopping) {
+        pp_stop_again(&loop->stop, plan, now_ns);
+    } else {
         loop->stop_requested_ns = now_ns;
+        pp_stop_init(&loop->stop, plan, now_ns);
+    }
     if (loop->window.open) {
         loop->window.open = false;
         pp__loop_event(loop, (pp_event){ .kind = "window_aborted",
@@ -38,7 +42,6 @@ void pp__loop_begin_stop(pp_loop *loop, const pp_stop_plan *plan, const char *ca
     }
     loop->stopping = true;
     loop->cause = cause;
-    pp_stop_init(&loop->stop, plan, now_ns);
     pp__loop_event(loop, (pp_event){ .kind = "stop_requested", .target = cause });
 }
 
@@ -121,7 +124,7 @@ static void signal_group(pp_loop *loop, int signal_number) {
     pp_error error = { 0 };
     pp_status status = loop->os->signal_group(loop->os->ctx, loop->leader, signal_number, &error);
 
-    pp_stop_signalled(&loop->stop, status);
+    pp_stop_signalled(&loop->stop, status, pp__loop_now(loop));
     tell_signal(loop, "group", signal_number, NULL, status == PP_OK ? NULL : &error);
 }
 
@@ -129,7 +132,7 @@ static void signal_leader(pp_loop *loop, int signal_number) {
     pp_error error = { 0 };
     pp_status status = loop->os->signal(loop->os->ctx, loop->leader, signal_number, &error);
 
-    pp_stop_signalled(&loop->stop, status);
+    pp_stop_signalled(&loop->stop, status, pp__loop_now(loop));
     tell_signal(loop, "leader", signal_number, NULL, status == PP_OK ? NULL : &error);
 }
 
@@ -143,10 +146,11 @@ static void kill_members(pp_loop *loop, bool outside, bool only_expected) {
                           loop->leader_state == PP_LEADER_REAPED;
         pp_error error = { 0 };
         if (member->info.phase == PP_PHASE_ZOMBIE || member->killed || is_outside != outside ||
-            (only_expected && !member->expected) || (!outside && member->after_leader))
+            (only_expected && !member->expected) ||
+            (!outside && (member->after_leader || !member->seen))) /* it may have left */
             continue;
         pp_status status = loop->os->signal(loop->os->ctx, member->info.id, SIGKILL, &error);
-        pp_stop_signalled(&loop->stop, status);
+        pp_stop_signalled(&loop->stop, status, pp__loop_now(loop));
         if (!member->kill_told) /* one that was refused is tried again and again */
             tell_signal(loop, outside ? "escapee" : "recorded_member", SIGKILL, &member->info,
                         status == PP_OK ? NULL : &error);
@@ -171,7 +175,7 @@ static void kill_children(pp_loop *loop) {
         pp_status status = os->kill_children(os->ctx, &count, &error);
         if (status == PP_E_UNSUPPORTED || status == PP_E_ENUMERATION)
             return;
-        pp_stop_signalled(&loop->stop, status);
+        pp_stop_signalled(&loop->stop, status, pp__loop_now(loop));
         if (count > 0 && !loop->children_killed)
             tell_signal(loop, "children", SIGKILL, NULL, status == PP_OK ? NULL : &error);
         loop->children_killed = loop->children_killed || count > 0;
@@ -192,15 +196,22 @@ static bool kill_leaf(pp_loop *loop) {
     return status == PP_OK;
 }
 
-/* Whatever wakes us, a sweep follows the one before after a pause. */
+/* Whatever wakes us, a sweep follows the one before after a pause, which gets longer while nobody
+ * ends: who hops is reaped hop by hop, and who hangs in the kernel is not hurried. */
 static void sweep(pp_loop *loop) {
     if (pp__loop_now(loop) < loop->next_sweep_ns)
         return;
+    bool first = loop->sweep_pause_ns == 0;
+    if (first || loop->tree.reaped > loop->swept_reaped)
+        loop->sweep_pause_ns = SWEEP_POLL_NS;
+    else
+        loop->sweep_pause_ns = pp__earlier(2 * loop->sweep_pause_ns, STOP_POLL_LONG_NS);
+    loop->swept_reaped = loop->tree.reaped;
     if (loop->leaf_killed || !kill_leaf(loop)) {
         kill_members(loop, true, false);
         kill_children(loop);
     }
-    loop->next_sweep_ns = pp__loop_now(loop) + SWEEP_POLL_NS;
+    loop->next_sweep_ns = pp__loop_now(loop) + loop->sweep_pause_ns;
 }
 
 static void reap_leader(pp_loop *loop) {
@@ -303,7 +314,9 @@ int64_t pp__loop_stop(pp_loop *loop, int64_t now_ns) {
         return INT64_MAX;
     int64_t end_ns = pp__loop_now(loop);
     loop->next_look_ns = pp__earlier(end_ns + rest_ns(end_ns - now_ns), deadline_ns);
-    int64_t poll_ns = action == PP_STOP_KILL_ESCAPEES ? SWEEP_POLL_NS : STOP_POLL_NS;
+    if (action == PP_STOP_KILL_ESCAPEES)
+        return pp__earlier(loop->next_sweep_ns, deadline_ns);
+    int64_t poll_ns = STOP_POLL_NS;
     if (action == PP_STOP_WAIT && now_ns - loop->stop.term_ns > PP_SECOND_NS)
         poll_ns = STOP_POLL_LONG_NS;
     return pp__earlier(now_ns + poll_ns, deadline_ns);

@@ -95,15 +95,10 @@ static bool queue_frame(pp_loop *loop) {
     return status == PP_OK;
 }
 
-/* False: there was no room, so there is no such frame. */
-static bool take_frame(pp_loop *loop, pp_frame_kind kind, int64_t scheduled_ns, uint64_t missed,
-                       int64_t memory_budget_ns) {
+static bool take_any_frame(pp_loop *loop, pp_frame_kind kind, int64_t scheduled_ns, uint64_t missed,
+                           int64_t memory_budget_ns) {
     pp_frame *frame = &loop->frame;
 
-    if (pp__outbox_full(&loop->out)) {
-        loop->frames_dropped++;
-        return false;
-    }
     pp_frame_reset(frame);
     pp_tree_sample(&loop->tree, memory_budget_ns, frame);
     frame->seq = pp__outbox_seq(&loop->out);
@@ -113,6 +108,15 @@ static bool take_frame(pp_loop *loop, pp_frame_kind kind, int64_t scheduled_ns, 
     frame->missed = missed;
     frame->used_ns = pp__loop_now(loop);
     return queue_frame(loop);
+}
+
+/* False: there was no room, so there is no such frame. */
+static bool take_frame(pp_loop *loop, pp_frame_kind kind, int64_t scheduled_ns, uint64_t missed,
+                       int64_t memory_budget_ns) {
+    if (!pp__outbox_full(&loop->out))
+        return take_any_frame(loop, kind, scheduled_ns, missed, memory_budget_ns);
+    loop->frames_dropped++;
+    return false;
 }
 
 static void close_window(pp_loop *loop) {
@@ -210,7 +214,8 @@ int64_t pp__loop_sample(pp_loop *loop, int64_t now_ns) {
     return loop->next_track_ns;
 }
 
+/* There is always room for it: it tells how those ended whose frames were dropped. */
 void pp__loop_last_frame(pp_loop *loop) {
     if (loop->request.options.track)
-        (void)take_frame(loop, PP_FRAME_TRACK, pp__loop_now(loop), 0, 0);
+        (void)take_any_frame(loop, PP_FRAME_TRACK, pp__loop_now(loop), 0, 0);
 }

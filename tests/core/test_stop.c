@@ -236,19 +236,47 @@ static void a_refused_signal_is_kept_and_a_vanished_group_is_no_failure(void **s
     pp_stop stop = started(hook);
     pp_stop_view view = { .leader = PP_LEADER_EXITED, .members = 1 };
     assert_int_equal(next(&stop, view), PP_STOP_TERM_GROUP);
-    pp_stop_signalled(&stop, PP_E_VANISHED);
-    pp_stop_signalled(&stop, PP_OK);
+    pp_stop_signalled(&stop, PP_E_VANISHED, 0);
+    pp_stop_signalled(&stop, PP_OK, 0);
     assert_false(stop.signal_failed);
-    pp_stop_signalled(&stop, PP_E_DENIED);
+    pp_stop_signalled(&stop, PP_E_DENIED, 0);
     assert_true(stop.signal_failed);
     assert_int_equal(stop.signal_status, PP_E_DENIED);
     assert_int_equal(next(&stop, view), PP_STOP_WAIT);
     view.now_ns = GRACE;
     assert_int_equal(next(&stop, view), PP_STOP_KILL_GROUP);
-    pp_stop_signalled(&stop, PP_OK);
+    pp_stop_signalled(&stop, PP_OK, 0);
     view.members = 0;
     assert_int_equal(next(&stop, view), PP_STOP_REAP_LEADER);
     assert_true(stop.signal_failed);
+}
+
+/* proves: GRP-6, CAN-5 */
+static void a_stop_that_begins_anew_remembers_what_was_refused(void **state) {
+    (void)state;
+    pp_stop stop = started(hook);
+    pp_stop_view view = { .leader = PP_LEADER_EXITED, .members = 1 };
+    assert_int_equal(next(&stop, view), PP_STOP_TERM_GROUP);
+    pp_stop_signalled(&stop, PP_E_DENIED, 0);
+    pp_stop_again(&stop, &hook, S);
+    assert_int_equal(next(&stop, view), PP_STOP_TERM_GROUP);
+    pp_stop_signalled(&stop, PP_OK, S);
+    assert_true(stop.signal_failed);
+    assert_int_equal(stop.signal_status, PP_E_DENIED);
+    assert_int_equal(stop.deadline_ns, S + GRACE);
+}
+
+static void the_grace_runs_from_the_signal_however_long_the_look_before_it_took(void **state) {
+    (void)state;
+    pp_stop stop = started(hook);
+    pp_stop_view view = { .leader = PP_LEADER_EXITED, .members = 1 };
+    assert_int_equal(next(&stop, view), PP_STOP_TERM_GROUP);
+    pp_stop_signalled(&stop, PP_OK, 2 * S);
+    pp_stop_signalled(&stop, PP_OK, 9 * S); /* once */
+    view.now_ns = GRACE + 2 * S - 1;
+    assert_int_equal(next(&stop, view), PP_STOP_WAIT);
+    view.now_ns++;
+    assert_int_equal(next(&stop, view), PP_STOP_KILL_GROUP);
 }
 
 /* proves: CAN-3 (B19) */
@@ -476,6 +504,8 @@ int main(void) {
         cmocka_unit_test(a_lost_leader_is_unverified_whatever_else_is_seen),
         cmocka_unit_test(a_leader_lost_at_its_reap_is_unverified),
         cmocka_unit_test(a_refused_signal_is_kept_and_a_vanished_group_is_no_failure),
+        cmocka_unit_test(a_stop_that_begins_anew_remembers_what_was_refused),
+        cmocka_unit_test(the_grace_runs_from_the_signal_however_long_the_look_before_it_took),
         cmocka_unit_test(escapees_are_awaited_for_the_rest_of_the_grace_and_then_listed),
         cmocka_unit_test(an_escapee_that_ends_within_the_grace_is_gone),
         cmocka_unit_test(a_kill_of_the_group_gives_escapees_no_time_beyond_the_grace),

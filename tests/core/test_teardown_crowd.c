@@ -79,6 +79,14 @@ static void a_refused_sigkill_is_tried_again_and_told_of_once(void **state) {
     assert_int_equal(fake_lines(&h->events, NULL, "\"target\":\"escapee\""), 1);
 }
 
+/* Whoever hangs in the kernel is not hurried: 5 s of verification, 1 to 100 ms apart. */
+static void sweeps_get_rare_while_nobody_ends(void **state) {
+    fake_harness *h = *state;
+    run(h, immortal_helper);
+    assert_int_equal(h->verdict, PP_VERDICT_LEFT_RUNNING);
+    assert_in_range(h->fake.calls[FAKE_KILL_CHILDREN], 100, 400);
+}
+
 static void deaf_leader(fake_os *fake) {
     fake_find(fake, FAKE_LEADER)->deaf = true;
 }
@@ -112,6 +120,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T_MAC(one_that_was_sent_sigkill_is_not_sent_it_again),
         T_MAC(a_refused_sigkill_is_tried_again_and_told_of_once),
+        T(sweeps_get_rare_while_nobody_ends),
         T(looks_that_take_long_leave_time_for_other_things),
     };
     return cmocka_run_group_tests_name("teardown_crowd", tests, NULL, NULL);

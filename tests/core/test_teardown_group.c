@@ -59,9 +59,75 @@ static void who_left_the_group_since_it_was_listed_is_no_member(void **state) {
     fake_harness_done(&h);
 }
 
+static void deaf_child(fake_os *fake) {
+    fake_add(fake, CHILD, FAKE_LEADER)->deaf = true;
+}
+
+static void leader_is_stolen(fake_os *fake) {
+    fake_find(fake, FAKE_LEADER)->gone = true;
+}
+
+/* proves: GRP-7 */
+static void
+without_the_leader_whoever_may_have_left_the_group_is_named_and_not_killed(void **state) {
+    fake_harness h;
+    (void)state;
+    fake_harness_init(&h, true);
+    fake_rule_add(&h.fake, (fake_rule){ .call = FAKE_INSPECT,
+                                        .pid = CHILD,
+                                        .times = FAKE_FOREVER,
+                                        .status = PP_E_MALFORMED });
+    h.fake.on_spawn = deaf_child;
+    fake_hello(&h, FAKE_BUILD);
+    fake_spawn(&h);
+    fake_after(&h.fake, S, leader_is_stolen);
+    fake_after(&h.fake, STOP_NS, stop);
+    assert_int_equal(pp_loop_run(&h.fake.os, FAKE_BUILD, NULL), PP_OK);
+    assert_int_equal(fake_deeds(&h.fake, FAKE_SIGNALLED, CHILD, 0), 0);
+    assert_int_equal(h.verdict, PP_VERDICT_UNVERIFIED);
+    assert_int_equal(fake_lines(&h.events, "\"kind\":\"verdict\"",
+                                "\"unverified\":[{\"exe\":\"/bin/fake\",\"expected\":false,"
+                                "\"pgid\":100,\"phase\":\"alive\",\"pid\":101"),
+                     1);
+    fake_harness_done(&h);
+}
+
+static void hop_out(fake_os *fake) {
+    child_leaves_the_group(fake);
+    fake_find(fake, CHILD)->info.ppid = 1;
+}
+
+/* It was on a list once, and is on none any more.
+ * proves: GRP-2, GRP-12 */
+static void whoever_was_listed_and_never_looked_at_is_named_by_its_number(void **state) {
+    fake_harness h;
+    (void)state;
+    fake_harness_init(&h, false);
+    fake_rule_add(&h.fake, (fake_rule){ .call = FAKE_IDENTIFY,
+                                        .pid = CHILD,
+                                        .times = FAKE_FOREVER,
+                                        .status = PP_E_DENIED });
+    h.fake.on_spawn = deaf_child;
+    fake_hello(&h, FAKE_BUILD);
+    fake_spawn(&h);
+    fake_after(&h.fake, S, hop_out);
+    fake_after(&h.fake, STOP_NS, stop);
+    assert_int_equal(pp_loop_run(&h.fake.os, FAKE_BUILD, NULL), PP_OK);
+    assert_int_equal(fake_deeds(&h.fake, FAKE_SIGNALLED, CHILD, 0), 0);
+    assert_int_equal(h.verdict, PP_VERDICT_UNVERIFIED);
+    assert_int_equal(fake_lines(&h.events, "\"recorded_gone\":false",
+                                "\"unverified\":[{\"exe\":\"[unread]\",\"expected\":false,"
+                                "\"pgid\":0,\"phase\":\"alive\",\"pid\":101,\"start\":0"),
+                     1);
+    fake_harness_done(&h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_left_the_group_since_it_was_listed_is_no_member),
+        cmocka_unit_test(
+            without_the_leader_whoever_may_have_left_the_group_is_named_and_not_killed),
+        cmocka_unit_test(whoever_was_listed_and_never_looked_at_is_named_by_its_number),
     };
     return cmocka_run_group_tests_name("teardown_group", tests, NULL, NULL);
 }

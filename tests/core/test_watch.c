@@ -408,11 +408,17 @@ static void a_full_outbox_pauses_sampling_and_the_gap_is_counted(void **state) {
     assert_int_equal(loop.window.frames, 7);
     assert_int_equal(loop.window.missed, 4);
     assert_int_equal(loop.frames_dropped, 4);
+    loop.request.options.track = true;
+    loop.out.record_bytes += PP_OUTBOX_MAX;
+    uint64_t frames = loop.frames;
+    pp__loop_last_frame(&loop); /* tells of those whose frames were dropped */
+    assert_int_equal(loop.frames, frames + 1);
+    loop.out.record_bytes -= PP_OUTBOX_MAX;
     assert_int_equal(pp__outbox_flush(&loop.out, loop.os, NULL), PP_OK);
     fake_hear(h);
     assert_int_equal(
         fake_lines(&h->frames, time_text("scheduled_ns", start_ns + 700 * MS), "\"missed\":4"), 1);
-    assert_int_equal(fake_lines(&h->frames, NULL, "\"missed\":0"), 6);
+    assert_int_equal(fake_lines(&h->frames, NULL, "\"missed\":0"), 6 + 1);
     pp_tree_done(&loop.tree);
     pp_frame_done(&loop.frame);
     pp__outbox_done(&loop.out);

@@ -65,7 +65,9 @@ static void put_spawn(sim_world *w, pp_buffer *body) {
                                  .reap_escapees = plan->reap_escapees };
 
     if (plan->latest_end_ns > 0)
-        options.latest_end_ns = w->latest_ns = w->now_ns + plan->latest_end_ns;
+        options.latest_end_ns = w->now_ns + plan->latest_end_ns;
+    if (plan->latest_end_ns > 0 && w->latest_ns == SIM_NEVER) /* a second command is refused */
+        w->latest_ns = options.latest_end_ns;
     pp__request_put_spawn(body, &options);
 }
 

@@ -92,7 +92,8 @@ void sim_oracle_signal(sim_world *w, pp_proc_id id, const sim_proc *target, int 
     if (!w->told_lost && !w->leader_reaped && !w->killed_group && !list_verifies(w))
         sim_fail(w, "SIGKILL to %d while the leader was pinned", id.pid);
     if (w->now_ns < kill_earliest_ns(w) && !may_end_escapees(w))
-        sim_fail(w, "SIGKILL to %d before the grace was over", id.pid);
+        sim_fail(w, "SIGKILL to %d %lld ns before the grace was over", id.pid,
+                 (long long)(kill_earliest_ns(w) - w->now_ns));
 }
 
 /* By number, right after the children were listed: it must still be that child, and unreaped. */

@@ -177,6 +177,7 @@ typedef struct sim_world {
     int live_count;
     int16_t by_pid[SIM_PIDS_MAX];
     int32_t last_pid, freed_pid;
+    int64_t freed_ns;
     unsigned births, strangers;
     unsigned saves; /* tried */
     int64_t stranger_ns, thief_ns, debugger_ns, suspend_ns, step_ns;

@@ -201,7 +201,10 @@ void sim_reaped(sim_world *w, sim_proc *p) {
     p->state = SIM_GONE;
     p->act_ns = p->die_ns = p->reap_ns = p->next_ns = SIM_NEVER;
     w->by_pid[p->pid] = -1;
-    w->freed_pid = p->pid;
+    /* Of those freed at one moment the lowest, in whatever order they were reaped. */
+    if (w->freed_pid == 0 || w->freed_ns != w->now_ns || p->pid < w->freed_pid)
+        w->freed_pid = p->pid;
+    w->freed_ns = w->now_ns;
     for (int i = 0; i < w->live_count; i++)
         if (w->live[i] == index) {
             w->live[i] = w->live[--w->live_count];

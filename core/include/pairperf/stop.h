@@ -75,9 +75,10 @@ typedef enum pp_stop_step {
 typedef struct pp_stop {
     pp_stop_plan plan;
     pp_stop_step step;
-    int64_t term_ns;          /* when the stop began */
+    int64_t term_ns;          /* when SIGTERM was sent, or when the stop began */
     int64_t deadline_ns;      /* of the present step */
     int64_t reap_deadline_ns; /* until then reaping the leader is tried again */
+    bool asked;               /* SIGTERM was sent */
     bool forced;              /* SIGKILL was needed for the group */
     bool escapees_killed;     /* SIGKILL went to owned processes outside the group */
     bool leader_lost;
@@ -90,12 +91,16 @@ typedef struct pp_stop {
 /* Begins a stop at now_ns. */
 void pp_stop_init(pp_stop *stop, const pp_stop_plan *plan, int64_t now_ns);
 
+/* Begins it anew, sooner or harder: what signals were refused so far stays known. */
+void pp_stop_again(pp_stop *stop, const pp_stop_plan *plan, int64_t now_ns);
+
 /* The next action. *ret_deadline_ns: when to ask again at the latest, after WAIT or when the action
  * changed nothing (a reaping that failed). */
 pp_stop_action pp_stop_next(pp_stop *stop, const pp_stop_view *view, int64_t *ret_deadline_ns);
 
-/* How the signal of the last action went. VANISHED is no failure. Success proves nothing. */
-void pp_stop_signalled(pp_stop *stop, pp_status status);
+/* How the signal of the last action went, and when. VANISHED is no failure. Success proves nothing.
+ */
+void pp_stop_signalled(pp_stop *stop, pp_status status, int64_t now_ns);
 
 /* "echild", "group_empty_and_recorded_gone", "left_running", "unverified", "none". */
 const char *pp_verdict_name(pp_verdict verdict);

@@ -57,6 +57,14 @@ typedef struct pp_tree_member {
 #define PP_TREE_EXITS_MAX 4096
 #define PP_TREE_ORPHANS_MAX 256
 
+/* A number that a list of ours showed, and that could not be looked at so far. */
+typedef struct pp_tree_unmet {
+    int32_t pid;
+    int64_t listed_cont_ns; /* when that list was read, or before */
+} pp_tree_unmet;
+
+#define PP_TREE_UNMET_MAX 4096 /* with more of them no look is a whole one */
+
 /* Evidence of one escape, as first seen outside. */
 typedef struct pp_tree_escape {
     pp_proc_info info;
@@ -79,6 +87,8 @@ typedef struct pp_tree {
     uint64_t escapes;            /* ever seen */
     /* The first ones; then those that live take the place of the latest that ended. */
     pp_tree_escape escape_records[PP_TREE_ESCAPES_MAX];
+    pp_tree_unmet *unmet;
+    size_t unmet_count, unmet_capacity;
     pp_frame_exit *exits; /* since the last frame */
     size_t exit_count, exit_capacity;
     uint64_t exits_dropped; /* ends without a record; their figures are booked */

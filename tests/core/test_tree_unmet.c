@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers of a list that could not be looked at: they may leave every list before a look succeeds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fake_tree.h"
+
+#define MS INT64_C(1000000)
+
+enum { CHILD = 101, REFUSALS = 2 };
+
+/* A member of the group, that long in the world, of whom the first looks are refused. */
+static fake_proc *unreadable_child(fake_tree *f, int64_t age_ns) {
+    fake_proc *child = fake_add(&f->fake, CHILD, 1);
+    f->fake.t_ns += age_ns;
+    fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_IDENTIFY,
+                                         .pid = CHILD,
+                                         .times = REFUSALS,
+                                         .status = PP_E_DENIED });
+    return child;
+}
+
+static int set_up(void **state) {
+    (void)fake_tree_begin(state, false, NULL);
+    return 0;
+}
+
+static void leave_the_group(fake_proc *child) {
+    child->info.pgid = CHILD;
+}
+
+/* proves: GRP-2, TRK-2 */
+static void whoever_was_listed_is_asked_for_until_a_look_succeeds(void **state) {
+    fake_tree *f = *state;
+    fake_proc *child = unreadable_child(f, 20 * MS);
+    assert_int_equal(fake_tree_discover(f), PP_E_DENIED);
+    leave_the_group(child);
+    f->fake.t_ns += 20 * MS;
+    assert_int_equal(fake_tree_discover(f), PP_E_DENIED);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    assert_int_equal(f->tree.count, 2);
+    assert_int_equal(f->tree.unmet_count, 0);
+    assert_int_equal(f->tree.escapes, 1);
+}
+
+static void whoever_is_gone_before_a_look_succeeds_is_no_doubt_any_more(void **state) {
+    fake_tree *f = *state;
+    fake_proc *child = unreadable_child(f, 20 * MS);
+    assert_int_equal(fake_tree_discover(f), PP_E_DENIED);
+    leave_the_group(child);
+    assert_int_equal(fake_tree_discover(f), PP_E_DENIED);
+    assert_int_equal(f->tree.unmet_count, 1);
+    child->gone = true;
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    assert_int_equal(f->tree.count, 1);
+    assert_int_equal(f->tree.unmet_count, 0);
+}
+
+static void whoever_was_born_after_the_list_is_a_stranger(void **state) {
+    fake_tree *f = *state;
+    fake_proc *child = unreadable_child(f, 20 * MS);
+    assert_int_equal(fake_tree_discover(f), PP_E_DENIED);
+    leave_the_group(child);
+    assert_int_equal(fake_tree_discover(f), PP_E_DENIED);
+    child->info.start_ns = (uint64_t)(f->fake.t_ns + f->fake.asleep_ns) + 1;
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    assert_int_equal(f->tree.count, 1);
+    assert_int_equal(f->tree.unmet_count, 0);
+}
+
+/* Starts come in ticks: it may be the one that was listed. It is not signalled, and not forgotten. */
+static void whoever_was_born_in_that_tick_stays_a_doubt(void **state) {
+    fake_tree *f = *state;
+    fake_proc *child = unreadable_child(f, 5 * MS);
+    assert_int_equal(fake_tree_discover(f), PP_E_DENIED);
+    leave_the_group(child);
+    f->fake.t_ns += 100 * MS;
+    assert_int_equal(fake_tree_discover(f), PP_E_DENIED);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(fake_tree_discover(f), PP_E_UNVERIFIED);
+    assert_int_equal(f->tree.count, 1);
+    assert_int_equal(f->tree.unmet_count, 1);
+    child->gone = true;
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+}
+
+/* The number of a member that ended belongs to a child of one that is met only after it. */
+static void a_number_that_was_taken_again_is_met_in_the_pass_that_meets_its_parent(void **state) {
+    fake_tree *f = *state;
+    enum { OTHER = 102 };
+    fake_add(&f->fake, CHILD, FAKE_LEADER);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    fake_find(&f->fake, CHILD)->gone = true;
+    fake_add(&f->fake, OTHER, FAKE_LEADER)->info.pgid = OTHER;
+    leave_the_group(fake_add(&f->fake, CHILD, OTHER));
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    assert_int_equal(f->tree.count, 3);
+}
+
+int main(void) {
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, fake_tree_tear_down)
+    const struct CMUnitTest tests[] = {
+        T(whoever_was_listed_is_asked_for_until_a_look_succeeds),
+        T(whoever_is_gone_before_a_look_succeeds_is_no_doubt_any_more),
+        T(whoever_was_born_after_the_list_is_a_stranger),
+        T(whoever_was_born_in_that_tick_stays_a_doubt),
+        T(a_number_that_was_taken_again_is_met_in_the_pass_that_meets_its_parent),
+    };
+#undef T
+    return cmocka_run_group_tests_name("tree_unmet", tests, NULL, NULL);
+}
