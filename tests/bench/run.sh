@@ -100,7 +100,7 @@ statistics() {
     for ((i = 1; i <= ${AA:-20}; i++)); do
         aa_session "$work/aa/$i"
     done
-    script statistics statistics "$work/aa"
+    script statistics statistics "$work/aa" "${AA:-20}"
     if /usr/bin/python3 -c 'import scipy' 2>/dev/null; then
         keep scipy /usr/bin/python3 "$here/peer_scipy.py" "$work/statistics/cases.jsonl"
     else

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What the words of a comparison are worth: words about equals (A/A), in real short sessions and in
 -- simulated ones from their run values; what screens catch; and inputs for the peer, in
--- WORK/cases.jsonl. Words: BUILD WORK SESSIONS, a directory of A/A sessions.
+-- WORK/cases.jsonl. Words: BUILD WORK SESSIONS COUNT, a directory of so many A/A sessions; one that
+-- left no report is a miss.
 local bench = require "bench"
 local compare = require "pairperf.compare"
 local decide = require "pairperf.stats.gate"
@@ -14,14 +15,14 @@ local report = require "pairperf.report"
 local report_build = require "pairperf.report_build"
 local stats = require "pairperf.stats"
 
-local build, work, sessions = ...
+local build, work, sessions, asked = ...
 bench.begin(build, work)
 
 local RUNS <const>, SIMULATED <const>, CASES <const>, SCREENS <const> = 5, 2000, 200, 20000
 local WRONG = { improved = true, regressed = true }
 
 local function share(count, of)
-  return ("%d of %d (%.2f %%)"):format(count, of, 100 * count / of)
+  return ("%d of %d (%.2f %%)"):format(count, of, 100 * count / math.max(1, of))
 end
 
 -- ---------------------------------------------------------------- real sessions
@@ -80,8 +81,8 @@ local function real_sessions(reports)
   bench.row {
     name = ("A/A, %d real short sessions, with a wrong indicative word"):format(#scenarios),
     ours = ("%s; %s of the words"):format(share(any, #scenarios), share(wrong, all)),
-    bar = ("<= 5 %%, by chance up to %d"):format(most),
-    ok = any <= most,
+    bar = ("%s sessions; <= 5 %%, by chance up to %d"):format(asked, most),
+    ok = any <= most and #scenarios == tonumber(asked),
   }
 end
 
@@ -253,12 +254,8 @@ local function write_cases()
 end
 
 local reports = load_reports()
-if #reports > 0 then
-  real_sessions(reports)
-  simulated_sessions(reports)
-else
-  bench.cannot("A/A", "no session of the demonstration succeeded")
-end
+real_sessions(reports)
+simulated_sessions(reports)
 screens(3)
 screens(5)
 write_cases()
