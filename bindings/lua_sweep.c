@@ -56,15 +56,25 @@ static int l_gc(lua_State *L) {
     return 0;
 }
 
+static void push_process(lua_State *L, const pp_proc_info *info) {
+    ppl_push_proc_id(L, info->id);
+    lua_pushstring(L, info->exe);
+    lua_setfield(L, -2, "exe");
+    lua_pushinteger(L, info->pgid);
+    lua_setfield(L, -2, "pgid");
+}
+
 static void push_met(lua_State *L, const pp_sweep *sweep) {
     lua_createtable(L, (int)sweep->count, 0);
     for (size_t i = 0; i < sweep->count; i++) {
         const pp_swept *one = &sweep->items[i];
-        ppl_push_proc_id(L, one->info.id);
-        lua_pushstring(L, one->info.exe);
-        lua_setfield(L, -2, "exe");
-        lua_pushinteger(L, one->info.pgid);
-        lua_setfield(L, -2, "pgid");
+        if (one->how == PP_SWEPT_UNVERIFIED) {
+            lua_createtable(L, 0, 2);
+            lua_pushinteger(L, one->info.id.pid);
+            lua_setfield(L, -2, "pid");
+        } else {
+            push_process(L, &one->info);
+        }
         lua_pushstring(L, pp_swept_name(one->how));
         lua_setfield(L, -2, "outcome");
         lua_rawseti(L, -2, (lua_Integer)i + 1);

@@ -46,6 +46,17 @@ static pp_swept *find(pp_sweep *sweep, pp_proc_id id) {
     return NULL;
 }
 
+/* Who could not be looked at last time may be by now. */
+static void forget_unread(pp_sweep *sweep) {
+    size_t kept = 0;
+
+    for (size_t i = 0; i < sweep->count; i++)
+        if (sweep->items[i].how != PP_SWEPT_UNVERIFIED)
+            sweep->items[kept++] = sweep->items[i];
+    sweep->count = kept;
+    sweep->unread = (pp_error){ 0 };
+}
+
 static pp_status note(pp_sweep *sweep, const pp_proc_info *info, pp_swept_how how,
                       pp_error *reterr) {
     pp_swept *known = find(sweep, info->id);
@@ -86,6 +97,16 @@ static pp_status meet(pp_os *os, const pp_sweep_order *order, const pp_proc_info
     return note(sweep, info, PP_SWEPT_ALIVE, reterr);
 }
 
+static pp_status note_unread(pp_sweep *sweep, int32_t pid, const pp_error *error,
+                             pp_error *reterr) {
+    pp_proc_info info = { .id = { .pid = pid } };
+
+    if (sweep->unread.status == PP_OK)
+        (void)pp_fail(&sweep->unread, error->status, error->sys_errno, "sweep", "child %d: %s: %s",
+                      pid, error->op, error->detail);
+    return note(sweep, &info, PP_SWEPT_UNVERIFIED, reterr);
+}
+
 pp_status pp__sweep_pass(pp_os *os, const pp_sweep_order *order, int32_t own_group,
                          pp_started_with started_with, pp_sweep *sweep, bool *ret_busy,
                          pp_error *reterr) {
@@ -93,10 +114,17 @@ pp_status pp__sweep_pass(pp_os *os, const pp_sweep_order *order, int32_t own_gro
     pp_status status = os->list_own_children(os->ctx, &pids, reterr);
 
     *ret_busy = false;
+    forget_unread(sweep);
     for (size_t i = 0; i < pids.count && status == PP_OK; i++) {
         pp_proc_info info;
-        if (os->identify(os->ctx, pids.pids[i], &info, NULL) == PP_OK && info.pgid != own_group)
+        pp_error error = { 0 };
+        pp_status look = os->identify(os->ctx, pids.pids[i], &info, &error);
+        if (look == PP_OK && info.pgid != own_group) {
             status = meet(os, order, &info, started_with, sweep, ret_busy, reterr);
+        } else if (look != PP_OK && look != PP_E_VANISHED && look != PP_E_STALE) {
+            *ret_busy = true;
+            status = note_unread(sweep, pids.pids[i], &error, reterr);
+        }
     }
     pp_pid_list_done(&pids);
     return status;
@@ -130,6 +158,14 @@ static void settle(pp_os *os, pp_sweep *sweep) {
     }
 }
 
+static pp_status not_finished(const pp_sweep *sweep, pp_error *reterr) {
+    const pp_error *unread = &sweep->unread;
+
+    if (unread->status == PP_OK)
+        return pp_fail(reterr, PP_E_TIMEOUT, 0, "sweep", "%zu processes met", sweep->count);
+    return pp_fail(reterr, unread->status, unread->sys_errno, unread->op, "%s", unread->detail);
+}
+
 /* A killed one's children become ours a moment after it, hence the second quiet look. */
 static pp_status sweep_all(pp_os *os, const pp_sweep_order *order, pp_sweep *sweep,
                            pp_error *reterr) {
@@ -148,7 +184,7 @@ static pp_status sweep_all(pp_os *os, const pp_sweep_order *order, pp_sweep *swe
         if (status == PP_OK)
             status = pp_host_now(&now, reterr);
         if (status == PP_OK && quiet < QUIET_PASSES && now.t_ns >= deadline_ns)
-            return pp_fail(reterr, PP_E_TIMEOUT, 0, "sweep", "%zu processes met", sweep->count);
+            return not_finished(sweep, reterr);
         (void)poll(NULL, 0, PAUSE_MS);
     }
     return status;
@@ -177,7 +213,7 @@ void pp_sweep_done(pp_sweep *sweep) {
 }
 
 const char *pp_swept_name(pp_swept_how how) {
-    static const char *const names[] = { "gone", "alive", "stranger" };
+    static const char *const names[] = { "gone", "alive", "stranger", "unverified" };
 
     return names[how];
 }

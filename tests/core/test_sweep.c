@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -136,6 +137,49 @@ static void a_list_that_failed_is_no_empty_list(void **state) {
     pp_sweep_done(&sweep);
 }
 
+/* proves: CAN-5, GRP-3 */
+static void
+a_child_that_cannot_be_looked_at_is_named_and_keeps_the_sweep_from_an_end(void **state) {
+    fake_os *fake = *state;
+    pp_proc_id id = adopted(fake, ADOPTED, ADOPTED)->info.id;
+    pp_sweep_order order = { .members = &id, .member_count = 1 };
+    pp_sweep sweep = { 0 };
+    adopted(fake, OTHER, OTHER);
+    fake_rule_add(fake, (fake_rule){ .call = FAKE_IDENTIFY,
+                                     .pid = ADOPTED,
+                                     .times = 2,
+                                     .status = PP_E_DENIED,
+                                     .sys_errno = EACCES });
+    for (int i = 0; i < 2; i++) {
+        assert_true(pass(fake, &order, &sweep));
+        assert_int_equal(sweep.count, 2); /* once, and the other is met all the same */
+        assert_int_equal(sweep.unread.status, PP_E_DENIED);
+        assert_int_equal(sweep.unread.sys_errno, EACCES);
+        assert_non_null(strstr(sweep.unread.detail, "child 201"));
+        size_t at = sweep.items[0].info.id.pid == ADOPTED ? 0 : 1;
+        assert_int_equal(sweep.items[at].how, PP_SWEPT_UNVERIFIED);
+        assert_string_equal(pp_swept_name(sweep.items[at].how), "unverified");
+        assert_int_equal(sweep.items[1 - at].how, PP_SWEPT_STRANGER);
+    }
+    assert_true(pass(fake, &order, &sweep)); /* now it can be */
+    assert_int_equal(fake_deeds(fake, FAKE_SIGNALLED, ADOPTED, SIGKILL), 1);
+    assert_int_equal(sweep.unread.status, PP_OK);
+    assert_int_equal(sweep.count, 2);
+    pp_sweep_done(&sweep);
+}
+
+/* proves: CAN-5 */
+static void a_child_that_vanished_before_it_was_looked_at_is_over(void **state) {
+    fake_os *fake = *state;
+    pp_sweep_order order = { 0 };
+    pp_sweep sweep = { 0 };
+    adopted(fake, ADOPTED, ADOPTED);
+    fake_rule_add(fake, (fake_rule){ .call = FAKE_IDENTIFY, .times = 1, .status = PP_E_VANISHED });
+    assert_false(pass(fake, &order, &sweep));
+    assert_int_equal(sweep.count, 0);
+    pp_sweep_done(&sweep);
+}
+
 /* proves: CAN-5, GRP-10 */
 static void all_in_the_leaf_are_named_and_killed_at_once(void **state) {
     fake_os *fake = *state;
@@ -166,6 +210,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_child_in_our_own_group_is_never_touched, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_list_that_failed_is_no_empty_list, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_child_that_cannot_be_looked_at_is_named_and_keeps_the_sweep_from_an_end, set_up,
+            tear_down),
+        cmocka_unit_test_setup_teardown(a_child_that_vanished_before_it_was_looked_at_is_over,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(all_in_the_leaf_are_named_and_killed_at_once, set_up,
                                         tear_down),
     };

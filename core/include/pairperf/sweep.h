@@ -30,9 +30,10 @@ typedef struct pp_sweep_order {
 } pp_sweep_order;
 
 typedef enum pp_swept_how {
-    PP_SWEPT_GONE = 0, /* ended and reaped */
-    PP_SWEPT_ALIVE,    /* signalled, still there when the time was over */
-    PP_SWEPT_STRANGER  /* an adopted process that cannot be attributed: left alone */
+    PP_SWEPT_GONE = 0,  /* ended and reaped */
+    PP_SWEPT_ALIVE,     /* signalled, still there when the time was over */
+    PP_SWEPT_STRANGER,  /* an adopted process that cannot be attributed: left alone */
+    PP_SWEPT_UNVERIFIED /* a child that could not be looked at: its number alone is known */
 } pp_swept_how;
 
 typedef struct pp_swept {
@@ -43,6 +44,7 @@ typedef struct pp_swept {
 typedef struct pp_sweep {
     pp_swept *items;
     size_t count, capacity;
+    pp_error unread; /* why the first of the unverified could not be looked at */
 } pp_sweep;
 
 /* Sends SIGKILL to all in the leaf at once and to the adopted children that the order names, by
@@ -53,13 +55,14 @@ typedef struct pp_sweep {
  * Errors     PP_E_UNSUPPORTED  not on this system
  *            PP_E_ENUMERATION  own children cannot be listed
  *            PP_E_TIMEOUT      some are still there
+ *            others            of the first that could not be looked at (op "sweep")
  *            PP_E_INVALID      `leaf` is none
  *            PP_E_NOMEM, PP_E_SYS, PP_E_DENIED (op "rmdir": the leaf stays)
  */
 pp_status pp_sweep_run(const pp_sweep_order *order, pp_sweep *ret_sweep, pp_error *reterr);
 void pp_sweep_done(pp_sweep *sweep);
 
-/* "gone", "alive", "stranger". */
+/* "gone", "alive", "stranger", "unverified". */
 const char *pp_swept_name(pp_swept_how how);
 
 #endif
