@@ -22,8 +22,11 @@
 #include <unistd.h>
 
 #include "host.h"
+#include "linux/linux_sys.h"
 
 #define MARK "PAIRPERF_NET_TEST=1"
+
+enum { PIDFS = 0x50494446 };
 
 static pp_os os;
 static pp_error error;
@@ -121,6 +124,28 @@ static void an_orphan_is_adopted_seen_ended_and_reaped_by_its_identity(void **st
     assert_int_equal(os.inspect(os.ctx, info.id, &again, &error), PP_E_VANISHED);
 }
 
+/* A kernel without pidfs has one inode for all pidfds: it tells nobody apart.
+ * proves: TRK-1, GRP-10 */
+static void an_inode_is_in_the_identity_only_where_the_supervisor_would_have_it(void **state) {
+    (void)state;
+    const char *words = getenv("PP_KERNEL");
+    char *before = words ? strdup(words) : NULL;
+    pp_proc_info info;
+    int pidfd = pp_linux_sys_real.pidfd_open(getpid());
+    uint64_t magic = 0, inode = 0;
+    assert_int_equal(pp_linux_sys_real.inode(pidfd, &magic, &inode), 0);
+    (void)close(pidfd);
+    for (int old = 0; old < 2; old++) {
+        assert_int_equal(pp_host_net_close(&os, &error), PP_OK);
+        assert_int_equal(old ? setenv("PP_KERNEL", "6.1", 1) : unsetenv("PP_KERNEL"), 0);
+        assert_int_equal(pp_host_net_open(NULL, &os, &error), PP_OK);
+        assert_int_equal(os.identify(os.ctx, getpid(), &info, &error), PP_OK);
+        assert_true(info.id.unique == (magic == PIDFS && !old ? inode : 0));
+    }
+    assert_int_equal(before ? setenv("PP_KERNEL", before, 1) : unsetenv("PP_KERNEL"), 0);
+    free(before);
+}
+
 /* proves: CAN-5 */
 static void a_mark_is_a_whole_assignment_of_its_own_environment(void **state) {
     (void)state;
@@ -183,6 +208,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         T(an_orphan_is_adopted_seen_ended_and_reaped_by_its_identity),
         T(a_mark_is_a_whole_assignment_of_its_own_environment),
+        T(an_inode_is_in_the_identity_only_where_the_supervisor_would_have_it),
         T(the_net_changes_nothing_but_who_adopts),
         T(a_leaf_that_is_gone_is_none_and_no_other_directory_is_one),
     };

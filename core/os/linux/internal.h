@@ -322,6 +322,8 @@ const char *pp__linux_step_name(int step);
 
 /* probe.c: fills host->facts. Fails only for what nothing can replace. */
 pp_status pp__linux_probe(pp_linux_host *host, pp_error *reterr);
+/* 0: pidfds have inodes that tell processes apart; or a negative errno. */
+ssize_t pp__linux_try_inode(const pp_linux_host *host, int pidfd);
 /* Records what trying a capability returned: a negative errno, or success. */
 void pp__linux_record(pp_linux_host *host, pp_linux_fact fact, ssize_t result);
 /* The same from a failure. */

@@ -28,6 +28,14 @@ static pp_status take_leaf(pp_linux_host *host, const char *leaf, pp_error *rete
     return pp_fail(reterr, status, error.sys_errno, error.op, "%s", error.detail);
 }
 
+/* Identities have to be those that the supervisor showed, so it is found out as it does. */
+static bool has_inodes(const pp_linux_host *host) {
+    int pidfd = pp__linux_switched("6.1") ? -1 : host->sys->pidfd_open((pid_t)getpid());
+    bool has = pidfd >= 0 && pp__linux_try_inode(host, pidfd) == 0;
+    pp__linux_close(host->sys, &pidfd);
+    return has;
+}
+
 pp_status pp_host_net_open(const char *leaf, pp_os *ret_os, pp_error *reterr) {
     pp_linux_host *host = calloc(1, sizeof *host);
     if (host == NULL)
@@ -36,6 +44,8 @@ pp_status pp_host_net_open(const char *leaf, pp_os *ret_os, pp_error *reterr) {
     host->ticks_per_second = (uint64_t)sysconf(_SC_CLK_TCK);
     if (access("/proc/thread-self/children", R_OK) != 0)
         host->facts[PP_LINUX_FACT_CHILDREN].state = PP_E_UNSUPPORTED;
+    if (!has_inodes(host))
+        host->facts[PP_LINUX_FACT_INODE].state = PP_E_UNSUPPORTED;
     host->facts[PP_LINUX_FACT_IO].state = PP_E_UNSUPPORTED; /* not asked for */
     host->own_pid = (int32_t)getpid();
     host->self_io_fd = host->own_children_fd = host->leader_pidfd = -1;

@@ -78,7 +78,7 @@ void pp__linux_record_error(pp_linux_host *host, pp_linux_fact fact, const pp_er
 }
 
 /* Two pidfds of one process share an inode in pidfs; elsewhere all pidfds of the system do. */
-static ssize_t try_inode(pp_linux_host *host, int pidfd) {
+ssize_t pp__linux_try_inode(const pp_linux_host *host, int pidfd) {
     uint64_t magic, inode, again;
     int result = host->sys->inode(pidfd, &magic, &inode);
     if (result < 0)
@@ -238,7 +238,8 @@ pp_status pp__linux_probe(pp_linux_host *host, pp_error *reterr) {
     int pidfd = host->sys->pidfd_open((int32_t)getpid());
     ssize_t usable = pidfd < 0 ? pidfd : host->sys->pidfd_signal(pidfd, 0, 0);
     pp__linux_record(host, PP_LINUX_FACT_PIDFD, usable);
-    pp__linux_record(host, PP_LINUX_FACT_INODE, pidfd < 0 ? pidfd : try_inode(host, pidfd));
+    pp__linux_record(host, PP_LINUX_FACT_INODE,
+                     pidfd < 0 ? pidfd : pp__linux_try_inode(host, pidfd));
     pp__linux_record(host, PP_LINUX_FACT_GROUP_SIGNAL,
                      pidfd < 0 ? pidfd : try_group_signal(host, pidfd));
     pp__linux_close(host->sys, &pidfd);
