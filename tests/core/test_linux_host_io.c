@@ -321,6 +321,47 @@ static void closing_gives_back_every_descriptor_and_signals_nobody(void **state)
     assert_int_equal(waitpid(id.pid, NULL, 0), id.pid);
 }
 
+static pid_t pid_in(const char *name) {
+    char bytes[32] = { 0 };
+    int fd = openat(run_dir_fd, name, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, bytes, sizeof bytes - 1) : 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return got > 1 && bytes[got - 1] == '\n' ? atoi(bytes) : 0;
+}
+
+/* No descriptor is left for the leader, once what it starts is there. */
+static int no_statm(int dir_fd, const char *path, int flags, mode_t mode) {
+    if (strncmp(path, "/proc/", 6) != 0 || strstr(path, "/statm") == NULL)
+        return pp_linux_sys_real.open_at(dir_fd, path, flags, mode);
+    for (int ms = 0; ms < 5000 && (pid_in("kept") == 0 || pid_in("err") == 0); ms++)
+        (void)usleep(1000);
+    return -EMFILE;
+}
+
+/* proves: BOX-7, GRP-1 */
+static void a_leader_that_cannot_be_adopted_goes_with_all_that_it_started(void **state) {
+    (void)state;
+    skip_without_pidfds();
+    char text[] = "sleep 600 & echo $! >kept; setsid sh -c 'echo $$ >err; exec sleep 600' & wait";
+    char *const words[] = { "sh", "-c", text, NULL };
+    pp_command command = captured;
+    pp_proc_id id;
+    command.path = "/bin/sh";
+    command.argv = words;
+    command.cwd = run_dir;
+    command.output = PP_OUTPUT_NULL;
+    scripted.sys.open_at = no_statm;
+    scripted.sys.kill = pp_linux_sys_real.kill;
+    assert_int_equal(host.spawn(host.ctx, &command, &id, &host_error), PP_E_SYS);
+    assert_int_equal(host_error.sys_errno, EMFILE);
+    assert_true(pid_in("kept") > 1 && pid_in("err") > 1);
+    assert_int_equal(kill(pid_in("kept"), 0), -1);
+    assert_int_equal(kill(pid_in("err"), 0), -1); /* a daemon, too */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
 /* ---- files ---- */
 
 static size_t content_of(const char *name, char *bytes, size_t capacity) {
@@ -477,6 +518,7 @@ int main(void) {
         T(a_start_that_fails_names_its_step_and_leaves_nothing),
         T(only_one_command_is_started_and_only_its_group_is_signalled),
         T(closing_gives_back_every_descriptor_and_signals_nobody),
+        T(a_leader_that_cannot_be_adopted_goes_with_all_that_it_started),
         T(what_is_saved_is_whole_private_and_appended),
         T(a_save_that_is_not_on_disk_failed),
         T(a_line_that_did_not_get_to_disk_whole_is_cut_off_again),

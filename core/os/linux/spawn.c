@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A leader that was returned runs its command, or already ended after doing so. A leader that
- * could not be started is reaped before the failure is returned, and its descriptors are closed on
- * every path. */
+ * could not be started is ended with all that it started, and reaped, before the failure is
+ * returned, and its descriptors are closed on every path. */
 #include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#ifndef __WALL
+#define __WALL 0x40000000
+#endif
+
 enum {
     START_TIMEOUT_MS = 10 * 1000,
     END_TIMEOUT_MS = 1000,
+    END_PAUSE_MS = 5,
 };
 
 enum { READ_END, WRITE_END };
@@ -111,17 +117,38 @@ static pid_t fork_with_slack(pp_linux_host *host, const pp_linux_child_plan *pla
     return pid;
 }
 
-/* Ends a child that is not to be. It is unreaped, so its number is its own. */
-static void discard(const pp_linux_host *host, pid_t pid) {
+/* Takes what has ended; false: no child is left. */
+static bool reap_orphans(const pp_linux_host *host) {
     siginfo_t info;
     struct rusage usage;
+    int result;
+    do {
+        memset(&info, 0, sizeof info);
+        result = host->sys->wait_id(P_ALL, 0, &info, WEXITED | WNOHANG | __WALL, &usage);
+    } while (result >= 0 && info.si_pid != 0);
+    return result != -ECHILD;
+}
+
+/* Ends a child that is not to be and all that it started: its group while it is unreaped, so that
+ * the number is its own, then what became ours by its end. We have no other children. */
+static void discard(pp_linux_host *host, pid_t pid) {
+    siginfo_t info;
+    struct rusage usage;
+    size_t left;
     memset(&info, 0, sizeof info);
-    (void)host->sys->kill(pid, SIGKILL);
+    (void)host->sys->kill(-pid, SIGKILL);
+    (void)host->sys->kill(pid, SIGKILL); /* it may not have made its group yet */
     int pidfd = host->sys->pidfd_open(pid);
     struct pollfd ended = { .fd = pidfd, .events = POLLIN };
-    (void)host->sys->poll(&ended, 1, END_TIMEOUT_MS);
+    if (pidfd >= 0)
+        (void)host->sys->poll(&ended, 1, END_TIMEOUT_MS);
     (void)host->sys->wait_id(P_PID, pid, &info, WEXITED | WNOHANG, &usage);
     pp__linux_close(host->sys, &pidfd);
+    for (int ms = 0; ms < END_TIMEOUT_MS && reap_orphans(host); ms += END_PAUSE_MS) {
+        (void)pp__linux_kill_children(host, &left, NULL);
+        (void)host->sys->poll(NULL, 0, END_PAUSE_MS);
+    }
+    pp__linux_close(host->sys, &host->own_children_fd);
 }
 
 static pp_status child_failed(const pp_command *command, pp_linux_child_failure failure,
