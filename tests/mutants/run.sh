@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Puts one fault after the other into a copy of the core and looks for the test that notices.
 #   tests/mutants/run.sh [NAME...]      default: each tests/mutants/NAME.patch
-# A patch says in its first line what is wrong with it. Simulated kernels are tried first, then the
+# A patch says in its first line what is wrong with it; one whose first lines say "Shows itself by hanging." is killed by
+# a test that runs out of time, any other is "timed out", and not killed, if nothing else notices it. Simulated kernels are tried first, then the
 # unit tests of the supervision core, then more kernels. The product's own source stays as it is.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
@@ -30,6 +31,15 @@ make_copy() { # copy
         build "$1"
 }
 
+# A test that ran out of time fails only a mutant that hangs; otherwise its name goes into `slow`.
+fails() { # status, copy, test
+    [ "$1" -ne 0 ] || return
+    [ "$1" -ne 124 ] || [ -e "$2/hangs" ] || {
+        echo "$3" >>"$2/slow"
+        return 1
+    }
+}
+
 # These print the test that failed, and what it says; false if none did.
 
 by_kernels() { # copy, seeds
@@ -38,7 +48,7 @@ by_kernels() { # copy, seeds
         timeout 120 "$1/build/tests/sim/sim_main" --profile "$profile" --seeds "$2" \
             --stop-at-failure >"$1/log" 2>&1
         status=$?
-        [ $status -ne 0 ] || continue
+        fails "$status" "$1" "sim.$profile" || continue
         echo "sim.$profile, $(grep -m 1 '^seed' "$1/log" || echo "a schedule of $2: status $status")"
         return 0
     done
@@ -50,7 +60,7 @@ by_units() { # copy
     for unit in "${units[@]}"; do
         timeout 30 "$1/build/tests/core/test_$unit" >"$1/log" 2>&1
         status=$?
-        [ $status -ne 0 ] || continue
+        fails "$status" "$1" "test_$unit" || continue
         echo "test_$unit: $(sed -n 's/^\[  FAILED  \] \([a-z].*\)/\1/p' "$1/log" | head -n 1 |
             grep . || echo "status $status")"
         return 0
@@ -69,10 +79,14 @@ try() { # copy, name
         return
     fi
     patch -d "$1" -p1 --fuzz=0 --no-backup-if-mismatch <"$patch" >/dev/null
+    rm -f "$1/slow" "$1/hangs"
+    sed '/^--- /q' "$patch" | grep -q '^Shows itself by hanging\.$' && : >"$1/hangs"
     if ! build "$1"; then
         echo "$2 DOES NOT COMPILE"
     elif found=$(notice "$1"); then
         echo "$2 killed by $found"
+    elif [ -s "$1/slow" ]; then
+        echo "$2 TIMED OUT in $(sort -u "$1/slow" | paste -sd ' ')"
     else
         echo "$2 SURVIVED"
     fi
@@ -115,6 +129,9 @@ for i in "${!pids[@]}"; do
 done
 if found=$(by_kernels "${copies[0]}" $kernels_first || by_units "${copies[0]}"); then
     say "the sound core fails: $found"
+    exit 1
+elif [ -s "${copies[0]}/slow" ]; then
+    say "the sound core runs out of time: $(paste -sd ' ' "${copies[0]}/slow")"
     exit 1
 fi
 
