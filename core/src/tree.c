@@ -336,6 +336,12 @@ void pp_tree_reap_adopted(pp_tree *tree, const pp_pid_list *own, size_t *at, int
     pp__tree_settle(tree);
 }
 
+bool pp_tree_has(const pp_tree *tree, pp_proc_id id) {
+    ptrdiff_t index = pp__tree_find(tree, id.pid);
+
+    return index >= 0 && pp_proc_id_equal(tree->members[index].info.id, id);
+}
+
 void pp_tree_outside_count(const pp_tree *tree, pp_tree_outside *ret_outside) {
     *ret_outside = (pp_tree_outside){ 0 };
     for (size_t i = 0; i < tree->count; i++) {

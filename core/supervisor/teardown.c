@@ -57,6 +57,8 @@ static void confirm(pp_loop *loop, int32_t pid, pp_stop_view *view) {
         view->uncertain++;
     else if (info.pgid == loop->leader.pid)
         view->members++;
+    if (info.id.pid > 0 && !pp_tree_has(&loop->tree, info.id)) /* nobody may ask about it again */
+        os->forget(os->ctx, info.id);
 }
 
 static void look_at_group(pp_loop *loop, pp_stop_view *view) {

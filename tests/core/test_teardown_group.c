@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -92,6 +93,60 @@ without_the_leader_whoever_may_have_left_the_group_is_named_and_not_killed(void 
     fake_harness_done(&h);
 }
 
+enum { PASSING = 20 };
+
+static bool held[PASSING + 1];
+static int32_t passing;
+static pp_status (*real_identify)(void *, int32_t, pp_proc_info *, pp_error *);
+
+static pp_status identify_and_hold(void *ctx, int32_t pid, pp_proc_info *ret_info,
+                                   pp_error *reterr) {
+    pp_status status = real_identify(ctx, pid, ret_info, reterr);
+    if (pid > CHILD && pid <= CHILD + PASSING)
+        held[pid - CHILD] |= status == PP_OK;
+    return status;
+}
+
+static void let_go(void *ctx, pp_proc_id id) {
+    (void)ctx;
+    if (id.pid > CHILD && id.pid <= CHILD + PASSING)
+        held[id.pid - CHILD] = false;
+}
+
+/* One that lives from one look at the group to the next, and is met by none at the tree. */
+static void another_passes(fake_os *fake) {
+    if (fake_find(fake, CHILD + passing) && passing > 0)
+        fake_steal(fake, CHILD + passing);
+    fake_add(fake, CHILD + ++passing, 1);
+}
+
+/* What was opened to look at a member is not kept for ever, however many there are.
+ * proves: GRP-2 */
+static void whoever_was_confirmed_and_is_not_on_record_is_let_go(void **state) {
+    fake_harness h;
+    (void)state;
+    fake_harness_init(&h, true);
+    passing = 0;
+    memset(held, 0, sizeof held);
+    real_identify = h.fake.os.identify;
+    h.fake.os.identify = identify_and_hold;
+    h.fake.os.forget = let_go;
+    fake_rule_add(
+        &h.fake,
+        (fake_rule){ .call = FAKE_LIST_GROUP, .times = PASSING, .change = another_passes });
+    h.fake.on_spawn = deaf_child;
+    fake_hello(&h, FAKE_BUILD);
+    fake_spawn(&h);
+    fake_after(&h.fake, STOP_NS, stop);
+    assert_int_equal(pp_loop_run(&h.fake.os, FAKE_BUILD, NULL), PP_OK);
+    assert_int_equal(passing, PASSING);
+    size_t left = 0;
+    for (int i = 1; i <= PASSING; i++)
+        left += held[i];
+    assert_int_equal(left, 0);
+    fake_harness_done(&h);
+}
+
 static void hop_out(fake_os *fake) {
     child_leaves_the_group(fake);
     fake_find(fake, CHILD)->info.ppid = 1;
@@ -127,6 +182,7 @@ int main(void) {
         cmocka_unit_test(who_left_the_group_since_it_was_listed_is_no_member),
         cmocka_unit_test(
             without_the_leader_whoever_may_have_left_the_group_is_named_and_not_killed),
+        cmocka_unit_test(whoever_was_confirmed_and_is_not_on_record_is_let_go),
         cmocka_unit_test(whoever_was_listed_and_never_looked_at_is_named_by_its_number),
     };
     return cmocka_run_group_tests_name("teardown_group", tests, NULL, NULL);

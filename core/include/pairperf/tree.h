@@ -131,6 +131,9 @@ pp_status pp_tree_reap(pp_tree *tree, pp_proc_id id, pp_exit *ret_exit, pp_error
  */
 void pp_tree_reap_adopted(pp_tree *tree, const struct pp_pid_list *own, size_t *at, int64_t end_ns);
 
+/* Is this process on record, so that its end is looked for? */
+bool pp_tree_has(const pp_tree *tree, pp_proc_id id);
+
 /* Owned members that still live outside the group, zombies not counted. */
 typedef struct pp_tree_outside {
     size_t alive, expected, uncertain;
