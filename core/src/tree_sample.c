@@ -77,15 +77,15 @@ static void push_list(walk *w, const pp_pid_list *list) {
 }
 
 /* Is this member still the process it was? What was read before that is then about it, too. */
-static bool still_stands(walk *w, size_t index) {
+static pp_tree_claim still_stands(walk *w, size_t index) {
     pp_os *os = w->tree->os;
     pp_proc_info info;
     pp_error error = { 0 };
     pp_status status = os->inspect(os->ctx, w->tree->members[index].info.id, &info, &error);
 
-    if (status != PP_OK && status != PP_E_VANISHED && status != PP_E_STALE)
-        note_enumeration(w, status);
-    return status == PP_OK;
+    if (status == PP_OK)
+        return PP_TREE_OURS;
+    return status == PP_E_VANISHED || status == PP_E_STALE ? PP_TREE_STRANGER : PP_TREE_UNCLEAR;
 }
 
 /* Whoever is in the leaf was born there or put itself there. */
@@ -101,17 +101,18 @@ static bool is_in_leaf(walk *w, pp_proc_id id) {
  * as a child of the supervisor, with a parent that is a member and proves to be so after the
  * child was read, with a place in the leader's group while the leader pins that number, or when
  * the process with this very identity is in the leaf. */
-static bool is_owned(walk *w, const pp_proc_info *info) {
+static pp_tree_claim claim_by_place(walk *w, const pp_proc_info *info) {
     pp_tree *tree = w->tree;
     bool in_group = info->pgid == tree->leader.pid && !tree->leader_gone;
 
     if (tree->own_pid != 0 && info->ppid == tree->own_pid)
-        return true;
+        return PP_TREE_OURS;
     if (tree->own_pid == 0 && info->id.pid != tree->leader.pid &&
         pp_pid_map_has(&w->own, info->id.pid))
-        return true;
+        return PP_TREE_OURS;
     ptrdiff_t anchor = pp__tree_find(tree, in_group ? tree->leader.pid : info->ppid);
-    return (anchor >= 0 && still_stands(w, (size_t)anchor)) || is_in_leaf(w, info->id);
+    pp_tree_claim claim = anchor >= 0 ? still_stands(w, (size_t)anchor) : PP_TREE_STRANGER;
+    return claim != PP_TREE_OURS && is_in_leaf(w, info->id) ? PP_TREE_OURS : claim;
 }
 
 /* Whose parent a child of ours shows is the supervisor. */
@@ -162,7 +163,17 @@ static bool is_newborn(const walk *w, const pp_proc_info *info) {
 }
 
 static pp_tree_claim claim_of(walk *w, const pp_proc_info *info) {
-    return is_owned(w, info) ? PP_TREE_OURS : pp__tree_unmet_claim(w->tree, info);
+    pp_tree_claim by_place = claim_by_place(w, info);
+    pp_tree_claim by_list = pp__tree_unmet_claim(w->tree, info);
+
+    return by_place > by_list ? by_place : by_list;
+}
+
+/* A number that one of our lists shows, of whom nobody knows enough. */
+static void stay_in_doubt(walk *w, int32_t pid, pp_status status) {
+    note_enumeration(w, status);
+    if (pp_pid_map_at(&w->queued, pid) == 1) /* else the number of one that ended */
+        pp__tree_unmet_note(w->tree, pid, w->started_cont_ns);
 }
 
 static void meet(walk *w, int32_t pid) {
@@ -175,18 +186,17 @@ static void meet(walk *w, int32_t pid) {
     pp_status status = os->identify(os->ctx, pid, &info, &error);
     if (status != PP_OK && status != PP_E_VANISHED) {
         pp_frame_add_failure(w->frame, pid, true, &error);
-        note_enumeration(w, status);
-        if (pp_pid_map_at(&w->queued, pid) == 1) /* else the number of one that ended */
-            pp__tree_unmet_note(w->tree, pid, w->started_cont_ns);
+        stay_in_doubt(w, pid, status);
         return;
     }
     pp_tree_claim claim = status == PP_OK ? claim_of(w, &info) : PP_TREE_STRANGER;
-    if (claim != PP_TREE_UNCLEAR)
+    if (claim == PP_TREE_UNCLEAR)
+        stay_in_doubt(w, pid, PP_E_UNVERIFIED);
+    else
         pp__tree_unmet_drop(w->tree, pid);
     if (status == PP_E_VANISHED)
         return;
     if (claim != PP_TREE_OURS) {
-        note_enumeration(w, claim == PP_TREE_UNCLEAR ? PP_E_UNVERIFIED : PP_OK);
         os->forget(os->ctx, info.id);
         pp_pid_map_remove(&w->queued, pid); /* its parent may be met, and list it, after it */
         return;
@@ -278,6 +288,8 @@ static size_t work_off(walk *w, size_t first) {
             recheck(w, (size_t)index);
         else if (pid != tree->leader.pid || tree->leader_gone)
             meet(w, pid);
+        if (!pp_pid_map_has(&w->queued, pid)) /* it may come again, and is counted once */
+            w->queue.pids[i] = 0;
     }
     return i;
 }
