@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of a list that could not be looked at: they may leave every list before a look succeeds. */
+/* Numbers of a list that could not be looked at: they may leave every list before a look succeeds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,7 +73,8 @@ static void whoever_was_born_after_the_list_is_a_stranger(void **state) {
     assert_int_equal(f->tree.unmet_count, 0);
 }
 
-/* Starts come in ticks: it may be the one that was listed. It is not signalled, and not forgotten. */
+/* Starts come in ticks: it may be the one that was listed. It is not signalled, and not forgotten.
+ */
 static void whoever_was_born_in_that_tick_stays_a_doubt(void **state) {
     fake_tree *f = *state;
     fake_proc *child = unreadable_child(f, 5 * MS);
@@ -88,6 +90,23 @@ static void whoever_was_born_in_that_tick_stays_a_doubt(void **state) {
     assert_int_equal(fake_tree_discover(f), PP_OK);
 }
 
+/* It was looked at, and its parent, whose child it would be, was not.
+ * proves: GRP-2 */
+static void whose_parent_cannot_be_read_now_is_a_doubt_and_no_stranger(void **state) {
+    fake_tree *f = *state;
+    fake_add(&f->fake, CHILD, 1);
+    fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_INSPECT,
+                                         .pid = FAKE_LEADER,
+                                         .times = 2,
+                                         .status = PP_E_MALFORMED });
+    assert_int_not_equal(fake_tree_discover(f), PP_OK);
+    assert_int_equal(f->tree.count, 1);
+    assert_int_equal(f->tree.unmet_count, 1);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    assert_int_equal(f->tree.count, 2);
+    assert_int_equal(f->tree.unmet_count, 0);
+}
+
 /* The number of a member that ended belongs to a child of one that is met only after it. */
 static void a_number_that_was_taken_again_is_met_in_the_pass_that_meets_its_parent(void **state) {
     fake_tree *f = *state;
@@ -97,8 +116,11 @@ static void a_number_that_was_taken_again_is_met_in_the_pass_that_meets_its_pare
     fake_find(&f->fake, CHILD)->gone = true;
     fake_add(&f->fake, OTHER, FAKE_LEADER)->info.pgid = OTHER;
     leave_the_group(fake_add(&f->fake, CHILD, OTHER));
-    assert_int_equal(fake_tree_discover(f), PP_OK);
+    pp_frame_reset(&f->frame);
+    pp_tree_sample(&f->tree, 0, &f->frame);
+    assert_int_equal(f->frame.enumeration, PP_OK);
     assert_int_equal(f->tree.count, 3);
+    assert_int_equal(f->frame.proc_count, 3);
 }
 
 int main(void) {
@@ -108,6 +130,7 @@ int main(void) {
         T(whoever_is_gone_before_a_look_succeeds_is_no_doubt_any_more),
         T(whoever_was_born_after_the_list_is_a_stranger),
         T(whoever_was_born_in_that_tick_stays_a_doubt),
+        T(whose_parent_cannot_be_read_now_is_a_doubt_and_no_stranger),
         T(a_number_that_was_taken_again_is_met_in_the_pass_that_meets_its_parent),
     };
 #undef T
