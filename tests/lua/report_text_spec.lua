@@ -51,7 +51,8 @@ describe("report.md", function()
     says(
       markdown(1, {}),
       "Footprint, maximum; Footprint, mean; Package idle wakeups; Interrupt wakeups; "
-        .. "Kernel billed energy counter: not available: unsupported"
+        .. "Processes started; Kernel billed energy counter; Processes started that no frame met: "
+        .. "not available: unsupported"
     )
   end)
 
