@@ -139,11 +139,13 @@ typedef struct pp_os {
 
     /* One validated look: token, place, token again. PP_E_STALE when it changed inside. */
     pp_status (*identify)(void *ctx, int32_t pid, pp_proc_info *ret_info, pp_error *reterr);
-    /* The same for an identity seen before; PP_E_STALE when the number was reused. */
+    /* The same for an identity seen before. PP_E_VANISHED: it is reaped, and its parent has what it
+     * used. PP_E_STALE: the number was reused, or is about to be given free. */
     pp_status (*inspect)(void *ctx, pp_proc_id id, pp_proc_info *ret_info, pp_error *reterr);
     /* Counters of a validated identity; single fields may be missing with their own reason.
-     * After identify() or inspect() the waited-for CPU and the thread count are of that look; so is
-     * the CPU time, if that was not longer than a millisecond ago.
+     * After identify() or inspect() the waited-for CPU, the faults and the thread count are of that
+     * look; so is the CPU time, if that was not longer than a millisecond ago. Without one they are
+     * read now. PP_E_VANISHED and PP_E_STALE are as inspect() says.
      * with_switches: per-thread reads, dear. The call fails only if the process as a whole is
      * gone, stale or unreadable. */
     pp_status (*usage)(void *ctx, pp_proc_id id, bool with_switches, pp_usage *ret_usage,

@@ -361,7 +361,8 @@ void pp_tree_outside_count(const pp_tree *tree, pp_tree_outside *ret_outside) {
 }
 
 const char *pp_tree_event_name(pp_tree_event_kind kind) {
-    static const char *const names[] = { "reused", "reparented", "escaped", "late", "denied" };
+    static const char *const names[] = { "reused", "reparented", "escaped",
+                                         "late",   "denied",     "discards_children" };
 
     return names[kind];
 }

@@ -35,4 +35,28 @@ pp_tree_claim pp__tree_unmet_claim(const pp_tree *tree, const pp_proc_info *info
 /* Looks at group and session, records an escape once, matches declared helpers. */
 void pp__tree_place(pp_tree *tree, pp_tree_member *member);
 
+/* tree_discards.c: what a parent must have been given for its children that are gone. */
+typedef struct pp_debt {
+    pp_proc_id parent;
+    uint64_t before; /* its faults of waited-for children, when these were there */
+    uint64_t faults; /* theirs, as last read */
+} pp_debt;
+
+typedef struct pp_debts {
+    pp_debt *items; /* one per parent */
+    size_t count, capacity;
+} pp_debts;
+
+/* To be called when the member's counters were read: who its parent is, and what that one had been
+ * given before. */
+void pp__tree_note_parent(const pp_tree *tree, pp_tree_member *member);
+/* The member is reaped, and not by us. PP_E_NOMEM, or PP_OK. */
+pp_status pp__debts_add(pp_debts *debts, const pp_tree_member *gone);
+/* child_faults: of the living parent, read after all its children in `debts` were gone. True: it
+ * was given less than they had. */
+bool pp__debts_unpaid(const pp_debts *debts, pp_proc_id parent, pp_reading child_faults);
+void pp__debts_done(pp_debts *debts);
+/* This member discards its children's times: told once, the total is a lower bound for good. */
+void pp__tree_convict(pp_tree *tree, size_t index);
+
 #endif

@@ -24,6 +24,7 @@ typedef struct walk {
     pp_pid_map queued;      /* 1: a list of this pass showed it */
     pp_pid_list orphans_of; /* parents of what vanished in this pass */
     pp_pid_list reread;     /* those that were read again, and whom they waited for since */
+    pp_debts debts;         /* what those parents must have been given for them */
     pp_pid_map own;         /* the supervisor's children: the leader and adopted orphans */
     pp_pid_list leaf;       /* who lives in the tree's own cgroup */
     pp_pid_map in_leaf;     /* the same */
@@ -38,6 +39,7 @@ static void walk_done(walk *w) {
     pp_pid_list_done(&w->orphans_of);
     pp_pid_list_done(&w->reread);
     pp_pid_list_done(&w->leaf);
+    pp__debts_done(&w->debts);
     pp_pid_map_done(&w->queued);
     pp_pid_map_done(&w->own);
     pp_pid_map_done(&w->in_leaf);
@@ -212,6 +214,16 @@ static void meet(walk *w, int32_t pid) {
         push_children(w, pid);
 }
 
+/* One whose number is another's by now may be ended and not reaped yet: nobody owes for it. */
+static void note_gone(walk *w, size_t index, pp_status status) {
+    const pp_tree_member *member = &w->tree->members[index];
+
+    note_enumeration(w, pp_pid_list_add(&w->orphans_of, member->info.ppid));
+    if (status == PP_E_VANISHED)
+        note_enumeration(w, pp__debts_add(&w->debts, member));
+    pp__tree_end(w->tree, index, NULL, false);
+}
+
 static void recheck(walk *w, size_t index) {
     pp_os *os = w->tree->os;
     pp_tree_member *member = &w->tree->members[index];
@@ -223,8 +235,7 @@ static void recheck(walk *w, size_t index) {
     if (status == PP_E_VANISHED || status == PP_E_STALE) {
         if (status == PP_E_STALE)
             pp__tree_emit(w->tree, PP_TREE_REUSED, &old, old.ppid);
-        (void)pp_pid_list_add(&w->orphans_of, old.ppid);
-        pp__tree_end(w->tree, index, NULL, false);
+        note_gone(w, index, status);
         if (status == PP_E_STALE)
             meet(w, old.id.pid);
         return;
@@ -361,7 +372,9 @@ pp_usage pp__tree_unreadable(pp_status why) {
                        .cancelled_write_bytes = missing,
                        .logical_write_bytes = missing,
                        .billed_energy = missing,
-                       .threads = missing };
+                       .threads = missing,
+                       .faults = missing,
+                       .child_faults = missing };
 }
 
 static void read_member(walk *w, size_t index) {
@@ -373,8 +386,7 @@ static void read_member(walk *w, size_t index) {
     pp_status status = os->usage(os->ctx, member->info.id, true, &usage, &error);
 
     if (status == PP_E_VANISHED || status == PP_E_STALE) {
-        (void)pp_pid_list_add(&w->orphans_of, member->info.ppid);
-        pp__tree_end(tree, index, NULL, false);
+        note_gone(w, index, status);
         return;
     }
     if (status != PP_OK) {
@@ -383,6 +395,7 @@ static void read_member(walk *w, size_t index) {
         usage = pp__tree_unreadable(status);
     } else {
         member->usage = usage;
+        pp__tree_note_parent(tree, member);
     }
     pp_frame_proc *proc = pp_frame_add_proc(w->frame);
     if (proc)
@@ -413,6 +426,8 @@ static void reread(walk *w, pp_frame_proc *proc) {
         return;
     proc->usage = usage;
     w->tree->members[index].usage = usage;
+    if (pp__debts_unpaid(&w->debts, proc->info.id, usage.child_faults))
+        pp__tree_convict(w->tree, (size_t)index);
     note_enumeration(w, pp_pid_list_add(&w->reread, proc->info.id.pid));
 }
 

@@ -51,6 +51,8 @@ static void stat_fields_are_taken_from_their_places(void **state) {
     assert_int_equal(stat.ppid, 41);
     assert_int_equal(stat.pgid, 40);
     assert_int_equal(stat.sid, 39);
+    assert_int_equal(stat.own_faults, 1);
+    assert_int_equal(stat.child_faults, 2);
     assert_int_equal(stat.child_user_ticks, 70);
     assert_int_equal(stat.child_system_ticks, 80);
     assert_int_equal(stat.threads, 3);
@@ -125,6 +127,8 @@ static void numbers_that_are_none_are_malformed(void **state) {
         "4 (a) S 1 1 1 0 -1 1 1 2 3 4 5 6 -7 8 20 0 1 0 9 0\n",
         "4 (a) S 1 1 1 0 -1 1 1 2 3 4 5 6 7 8 20 0 1 0 18446744073709551616 0\n",
         "4 (a) S 1 1 1 0 -1 1 1 2 3 4 5 6 7 8 20 0 1 0 -9 0\n",
+        "4 (a) S 1 1 1 0 -1 1 x 2 3 4 5 6 7 8 20 0 1 0 9 0\n",
+        "4 (a) S 1 1 1 0 -1 1 1 -2 3 4 5 6 7 8 20 0 1 0 9 0\n",
         "4 )a( S 1 1 1 0 -1 1 1 2 3 4 5 6 7 8 20 0 1 0 9 0\n",
         "4 a S 1 1 1\n",
     };

@@ -75,6 +75,33 @@ static void counters_go_with_the_look_before_them_once_and_never_with_one_before
     assert_known(used(id, false).child_cpu_ns, 600000000);
 }
 
+/* A child may have gone to somebody else by then. */
+static void whoever_may_be_ending_shows_no_faults_of_its_children(void **state) {
+    (void)state;
+    script_proc *proc = script_process(PID, 1, 33);
+    script_of(proc, "stat", "90000007 (app) S 1 7 7 0 -1 0 9 5 1 1 1 1 50 0 20 0 1 0 1 0 0\n");
+    pp_usage usage = used(identified(PID), false);
+    assert_known(usage.faults, 14);
+    assert_known(usage.child_faults, 5);
+    script_of(proc, "stat", "90000007 (app) Z 1 7 7 0 -1 0 9 6 1 1 1 1 50 0 20 0 1 0 1 0 0\n");
+    usage = used(identified(PID), false);
+    assert_known(usage.faults, 15);
+    assert_missing(usage.child_faults, PP_E_VANISHED);
+}
+
+/* The kernel says X between the end of a process and the step that gives its figures to its parent.
+ */
+static void who_is_about_to_be_reaped_has_not_vanished(void **state) {
+    (void)state;
+    script_proc *proc = script_process(PID, 1, 33);
+    pp_proc_id id = identified(PID);
+    pp_proc_info info;
+    script_of(proc, "stat", "90000007 (app) X 1 7 7 0 -1 0 9 5 1 1 1 1 50 0 20 0 1 0 1 0 0\n");
+    assert_int_equal(host.inspect(host.ctx, id, &info, &host_error), PP_E_STALE);
+    proc->gone = true;
+    assert_int_equal(host.inspect(host.ctx, id, &info, &host_error), PP_E_VANISHED);
+}
+
 static int32_t group_seen(pp_proc_id id) {
     pp_proc_info info;
     assert_int_equal(host.inspect(host.ctx, id, &info, &host_error), PP_OK);
@@ -416,6 +443,8 @@ int main(void) {
         T(a_process_is_described_from_its_own_files),
         T(counters_are_in_ns_and_bytes),
         T(counters_go_with_the_look_before_them_once_and_never_with_one_before_the_end),
+        T(whoever_may_be_ending_shows_no_faults_of_its_children),
+        T(who_is_about_to_be_reaped_has_not_vanished),
         T(a_sleeper_is_looked_at_again_when_its_parent_ran_or_ended),
         T(a_second_look_proves_who_it_is_and_a_clock_at_zero_proves_nothing),
         T(a_reaped_process_has_vanished),

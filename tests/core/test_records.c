@@ -124,7 +124,7 @@ static pp_frame frame_of(pp_frame_proc *proc, pp_reading value) {
         .leader = true,
         .in_group = true,
         .usage = { value, value, value, value, value, value, value, value, value, value, value,
-                   value, value, false, false },
+                   value, value, value, value, false, false },
         .memory = { value, value, value, value },
     };
     return (pp_frame){ .procs = proc, .proc_count = 1, .memory_pass = true };

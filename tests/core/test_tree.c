@@ -440,6 +440,7 @@ static void events_have_their_names(void **state) {
     assert_string_equal(pp_tree_event_name(PP_TREE_ESCAPED), "escaped");
     assert_string_equal(pp_tree_event_name(PP_TREE_LATE), "late");
     assert_string_equal(pp_tree_event_name(PP_TREE_DENIED), "denied");
+    assert_string_equal(pp_tree_event_name(PP_TREE_DISCARDS), "discards_children");
 }
 
 #define T(test) cmocka_unit_test_setup_teardown(test, fake_tree_set_up, fake_tree_tear_down)

@@ -417,6 +417,14 @@ static void check_last_total(sim_world *w, const sim_record *frame) {
                  written.at, (unsigned long long)w->write_at_end);
 }
 
+/* Nobody is called that who waited for all its children, or has not lost any yet. */
+static void check_discards(sim_world *w, const sim_record *record) {
+    const sim_proc *p = &w->procs[process_of(w, line_of(record))];
+
+    if (!p->discarded)
+        sim_fail(w, "%d is said to discard what its children used", p->pid);
+}
+
 void sim_audit(sim_world *w) {
     sim_harness *h = &w->harness;
     const sim_record *last_frame = NULL;
@@ -437,6 +445,8 @@ void sim_audit(sim_world *w) {
         } else if (record->type == PP_MSG_VERDICT ||
                    memmem(record->line, record->size, "\"kind\":\"verdict\"", 16)) {
             check_verdict(w, record);
+        } else if (memmem(record->line, record->size, "\"kind\":\"discards_children\"", 26)) {
+            check_discards(w, record);
         }
     }
     if (!w->audited || !w->verdict[0])

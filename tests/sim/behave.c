@@ -57,6 +57,10 @@ void sim_behave_born(sim_world *w, sim_proc *p, const sim_proc *parent) {
     p->denied = sim_chance(&p->rng, plan->deny);
     p->foreign |= p->ours && sim_chance(&p->rng, plan->foreign);
     p->sigchld_ignored = sim_chance(&p->rng, plan->ignorers);
+    if (p->sigchld_ignored && sim_hash(plan->seed, p->id.start) % 2 == 0) {
+        p->sigchld_ignored = false;
+        p->no_wait = true;
+    }
     p->helper |= p->ours && plan->expect_helpers && sim_chance(&p->rng, 300);
     if (w->leader && p->ours)
         p->ever_outside =

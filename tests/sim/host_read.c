@@ -202,8 +202,8 @@ static void fill_usage(sim_world *w, const sim_proc *p, pp_usage *usage) {
     pp_reading none = pp_missing(PP_E_UNSUPPORTED);
     uint64_t waited = p->child_cpu_ns, written = sim_written(w, p);
 
-    *usage = (pp_usage){ none, none, none, none, none, none,  none, none,
-                         none, none, none, none, none, false, false };
+    *usage = (pp_usage){ none, none, none, none, none, none, none,  none, none,
+                         none, none, none, none, none, none, false, false };
     usage->cpu_ns = pp_known(sim_cpu_ns(w, p));
     usage->child_cpu_ns = pp_known(linux_rules ? waited - waited % 10000000 : waited);
     usage->rss_bytes =
@@ -212,6 +212,10 @@ static void fill_usage(sim_world *w, const sim_proc *p, pp_usage *usage) {
     usage->write_bytes = pp_known(linux_rules ? written + p->absorbed_bytes : written);
     if (linux_rules && p->foreign)
         usage->write_bytes = pp_missing(PP_E_DENIED);
+    if (linux_rules)
+        usage->faults = pp_known(sim_faults(w, p));
+    if (linux_rules && !dead)
+        usage->child_faults = pp_known(p->child_faults);
     if (linux_rules)
         usage->voluntary_switches = usage->involuntary_switches = pp_known(3);
     else

@@ -112,7 +112,10 @@ typedef struct sim_proc {
     pp_exit exit;
     uint64_t cpu_permille; /* of the time it lives */
     uint64_t child_cpu_ns, write_rate, absorbed_bytes;
-    bool lost_cpu; /* somebody below it was never waited for */
+    uint64_t child_faults;
+    bool no_wait;   /* SA_NOCLDWAIT: its children leave no zombies, and nothing shows it */
+    bool discarded; /* a child of its own was lost that way */
+    bool lost_cpu;  /* somebody below it was never waited for */
     int64_t act_ns, die_ns, reap_ns, next_ns;
     int die_signal;
     sim_rng rng;
@@ -227,6 +230,8 @@ void sim_signal(sim_world *w, sim_proc *p, int number);
 void sim_end(sim_world *w, sim_proc *p, int code, int number);
 uint64_t sim_cpu_ns(const sim_world *w, const sim_proc *p);
 uint64_t sim_written(const sim_world *w, const sim_proc *p);
+/* Its page faults, and those of the children it waited for. */
+uint64_t sim_faults(const sim_world *w, const sim_proc *p);
 /* CPU of all that ever belonged to the tree, at t_ns. */
 uint64_t sim_true_cpu(const sim_world *w, int64_t t_ns);
 uint64_t sim_true_written(const sim_world *w, int64_t t_ns);

@@ -147,6 +147,12 @@ uint64_t sim_cpu_ns(const sim_world *w, const sim_proc *p) {
     return (uint64_t)(end - p->born_ns) / 1000 * p->cpu_permille;
 }
 
+uint64_t sim_faults(const sim_world *w, const sim_proc *p) {
+    int64_t end = p->ended_ns < w->now_ns ? p->ended_ns : w->now_ns;
+
+    return 1 + (uint64_t)(end - p->born_ns) / 100000 + p->child_faults;
+}
+
 static uint64_t written_at(const sim_proc *p, int64_t t_ns) {
     int64_t end = p->ended_ns < t_ns ? p->ended_ns : t_ns;
 
@@ -243,8 +249,9 @@ static void tell_parent(sim_world *w, sim_proc *p) {
 
     if (p->parent == SIM_SUPERVISOR) {
         w->child_pending = true;
-    } else if (p->parent == SIM_KERNEL || parent->sigchld_ignored) {
+    } else if (p->parent == SIM_KERNEL || parent->sigchld_ignored || parent->no_wait) {
         w->lossy |= p->ours;
+        parent->discarded = true;
         sim_reaped(w, p);
     } else if (parent->reaps > 0 && p->parent >= SIM_FIRST) {
         p->reap_ns = w->now_ns + (parent->reaps == 1 ? sim_between(&p->rng, 0, 200000)
@@ -331,6 +338,7 @@ static void run_one(sim_world *w, sim_proc *p) {
         sim_proc *parent = &w->procs[p->parent];
         parent->child_cpu_ns += sim_cpu_ns(w, p) + p->child_cpu_ns;
         parent->absorbed_bytes += sim_written(w, p) + p->absorbed_bytes;
+        parent->child_faults += sim_faults(w, p);
         sim_reaped(w, p);
     } else if (p->die_ns <= w->now_ns) {
         if (p->state == SIM_EXITING)

@@ -4,10 +4,12 @@
 #ifdef __linux__
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -160,6 +162,64 @@ static int wait_for_nobody(void) {
     return 0;
 }
 
+/* ---- children that work, and what becomes of their times ---- */
+
+/* Uses 30 ms of CPU, and is there to be seen for a while after that. */
+static _Noreturn void work_and_end(void) {
+    const clock_t end = clock() + CLOCKS_PER_SEC * 3 / 100;
+    while (clock() < end)
+        ;
+    (void)usleep(200000);
+    _exit(0);
+}
+
+static void *wait_for_it(void *child) {
+    (void)waitpid(*(pid_t *)child, NULL, 0);
+    return NULL;
+}
+
+static int work_in_children(const char *how) {
+    struct sigaction action = { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDWAIT };
+    bool in_threads = strcmp(how, "threads") == 0;
+    if (strcmp(how, "discards") == 0)
+        (void)sigaction(SIGCHLD, &action, NULL);
+    say(getpid(), 0);
+    for (const time_t end_s = now_s() + LIFE_S; now_s() < end_s;) {
+        pthread_t thread;
+        pid_t child = fork();
+        if (child == 0)
+            work_and_end();
+        if (in_threads && pthread_create(&thread, NULL, wait_for_it, &child) == 0)
+            (void)pthread_join(thread, NULL);
+        (void)usleep(50000);
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ;
+    }
+    return 0;
+}
+
+/* Children that end with their parent: they change hands and are waited for within an instant. */
+static int end_families(void) {
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    say(getpid(), 0);
+    for (const time_t end_s = now_s() + LIFE_S; now_s() < end_s;) {
+        pid_t parent = fork();
+        if (parent == 0) {
+            for (int i = 0; i < 4; i++)
+                if (fork() == 0) {
+                    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+                    stay();
+                }
+            stay();
+        }
+        (void)usleep(30000);
+        (void)kill(parent, SIGKILL);
+        while (waitpid(-1, NULL, 0) > 0)
+            ;
+    }
+    return 0;
+}
+
 static int stopped(void) {
     pid_t child = fork();
     if (child == 0) {
@@ -243,6 +303,7 @@ int main(int argc, char **argv) {
         { "dump_core", dump_core },
         { "foreigner", foreigner },
         { "pair", pair },
+        { "end_families", end_families },
     };
 
     if (pipe(ready) < 0)
@@ -257,6 +318,8 @@ int main(int argc, char **argv) {
         return daemons(number);
     if (strcmp(kind, "with_user") == 0)
         return with_user(number);
+    if (strcmp(kind, "work_in_children") == 0)
+        return work_in_children(word);
     if (strcmp(kind, "with_foreigner") == 0)
         return with_foreigner(word);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)

@@ -77,9 +77,11 @@ static void leave(fake_os *fake, int32_t pid, pp_exit exit) {
     }
     proc->gone = true;
     fake_proc *parent = fake_find(fake, proc->info.ppid);
-    if (parent)
-        parent->usage.child_cpu_ns.value +=
-            proc->usage.cpu_ns.value + proc->usage.child_cpu_ns.value;
+    if (!parent || parent->discards)
+        return;
+    parent->usage.child_cpu_ns.value += proc->usage.cpu_ns.value + proc->usage.child_cpu_ns.value;
+    parent->usage.child_faults.value += proc->usage.faults.value;
+    parent->usage.faults.value += proc->usage.faults.value;
 }
 
 void fake_exit(fake_os *fake, int32_t pid, int code) {
@@ -119,7 +121,9 @@ fake_proc *fake_add(fake_os *fake, int32_t pid, int32_t ppid) {
                                     .child_cpu_ns = zero,
                                     .rss_bytes = pp_known(4096),
                                     .write_bytes = zero,
-                                    .threads = pp_known(1) } };
+                                    .threads = pp_known(1),
+                                    .faults = pp_known(FAKE_FAULTS),
+                                    .child_faults = zero } };
     memcpy(proc->info.exe, "/bin/fake", sizeof "/bin/fake");
     return proc;
 }

@@ -6,13 +6,14 @@
 
 /* A small scripted host: a virtual clock and a table of processes; fake_harness.h adds the channel
  * and what is saved. It does what a test says and nothing by chance. A dead child of a living
- * process is waited for by it at once; a dead child of the supervisor stays a zombie until it is
- * reaped.
+ * process is waited for by it at once, or discarded; a dead child of the supervisor stays a zombie
+ * until it is reaped.
  */
 
 enum {
     FAKE_SELF = 50, /* the supervisor, and its session */
     FAKE_LEADER = 100,
+    FAKE_FAULTS = 100, /* that each is born with */
     FAKE_MAX_PROCS = 768,
     FAKE_MAX_RULES = 16,
     FAKE_MAX_DEEDS = 64,
@@ -53,6 +54,7 @@ typedef struct fake_proc {
     bool gone;       /* reaped: no trace but this entry */
     bool deaf;       /* ignores SIGTERM */
     bool immortal;   /* survives SIGKILL */
+    bool discards;   /* its dead children leave it nothing */
     bool hidden;     /* on no list, but the kernel knows it */
     bool outside;    /* of the leaf */
     bool unreadable; /* as an orphan: no look at it succeeds */

@@ -52,7 +52,8 @@ typedef struct pp_conservation {
     uint64_t reaped_cpu_ns; /* part of it: processes that the supervisor reaped */
     uint64_t clamped_ns;    /* how far the raw sum fell below the running maximum */
     uint64_t error_ns;      /* two ticks (20 ms) per process with waited-for time */
-    bool lower_bound;       /* some member ignores SIGCHLD: its children may be missing */
+    bool lower_bound;       /* some member ignores SIGCHLD or was seen to discard what its children
+                               used: these may be missing */
     pp_reading write_bytes; /* never below an earlier frame's */
     uint64_t reaped_write_bytes;
     uint64_t clamped_write_bytes; /* how far its raw sum fell below the running maximum */

@@ -58,6 +58,8 @@ typedef struct pp_usage {
     pp_reading logical_write_bytes;   /* macOS: a level that may fall */
     pp_reading billed_energy;         /* macOS: raw, unit and attribution unvalidated */
     pp_reading threads;
+    pp_reading faults; /* Linux: page faults without I/O, of itself and of waited-for children */
+    pp_reading child_faults;   /* Linux: of the latter alone; no reading of who may be ending */
     bool switches_lower_bound; /* a thread ended: what it did after its last reading is missing */
     bool shares_memory; /* runs in its parent's address space (vfork): no second copy of it */
 } pp_usage;

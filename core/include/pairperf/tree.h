@@ -22,7 +22,8 @@ typedef enum pp_tree_event_kind {
     PP_TREE_REPARENTED, /* old_ppid -> info.ppid */
     PP_TREE_ESCAPED,    /* left the leader's group or session */
     PP_TREE_LATE,       /* first seen although older than the previous look */
-    PP_TREE_DENIED      /* a known member's usage is unreadable */
+    PP_TREE_DENIED,     /* a known member's usage is unreadable */
+    PP_TREE_DISCARDS    /* what its children used is lost when they end */
 } pp_tree_event_kind;
 
 typedef struct pp_tree_event {
@@ -43,7 +44,10 @@ typedef struct pp_tree_member {
     bool stray;        /* was found outside the leaf */
     bool over;         /* its end is recorded: no member any more, dropped after the pass */
     size_t escape;     /* number of its escape record, from 1 on; 0: none */
+    bool discards;     /* what its children used was lost when they ended */
     pp_usage usage;    /* as last read */
+    pp_proc_id parent; /* when that was read; all 0: no member */
+    pp_reading parent_child_faults; /* of that one, as last read then */
 } pp_tree_member;
 
 #define PP_TREE_ESCAPES_MAX 64

@@ -114,6 +114,8 @@ void pp__dw_decode_rusage(const void *bytes, int version, pp_dw_timebase timebas
         .logical_write_bytes = none,
         .billed_energy = none,
         .threads = none,
+        .faults = none,
+        .child_faults = none,
     };
     if (v4) {
         usage.child_cpu_ns =

@@ -128,11 +128,11 @@ pp_status pp__linux_decode_stat(const char *bytes, size_t size, pp_linux_stat *r
     stat.state = *c.at++;
     if (!ends_token(&c))
         return malformed(reterr, "stat: state");
-    /* Fields 4 to 6; 11; 16 and 17; 20; 22. */
+    /* Fields 4 to 6; 10 and 11; 16 and 17; 20; 22. */
     if (!take_i32(&c, &stat.ppid) || !take_i32(&c, &stat.pgid) || !take_i32(&c, &stat.sid))
         return malformed(reterr, "stat: parent, group or session");
-    if (!skip_tokens(&c, 4) || !take_u64(&c, &stat.child_faults))
-        return malformed(reterr, "stat: faults of children");
+    if (!skip_tokens(&c, 3) || !take_u64(&c, &stat.own_faults) || !take_u64(&c, &stat.child_faults))
+        return malformed(reterr, "stat: faults");
     if (!skip_tokens(&c, 4) || !take_u64(&c, &stat.child_user_ticks) ||
         !take_u64(&c, &stat.child_system_ticks))
         return malformed(reterr, "stat: times of children");

@@ -23,7 +23,7 @@ typedef struct pp_linux_stat {
     char comm[PP_LINUX_COMM_MAX]; /* terminated; escaped by the kernel */
     char state;
     int32_t ppid, pgid, sid;
-    uint64_t child_faults;                         /* minor ones, of children it waited for */
+    uint64_t own_faults, child_faults;             /* minor ones; of children it waited for */
     uint64_t child_user_ticks, child_system_ticks; /* of children it waited for */
     uint64_t threads;
     uint64_t start_ticks;

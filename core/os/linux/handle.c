@@ -143,6 +143,7 @@ bool pp__linux_handle_stands(pp_linux_host *host, const pp_linux_handle *handle,
            pp__linux_stood_still(handle->parent_cpu, parent->stat_cpu);
 }
 
+/* VANISHED: it is reaped. One that is only about to be (state X) still has its number. */
 pp_status pp__linux_handle_gone(pp_linux_host *host, int32_t pid, pp_error *reterr) {
     pp__linux_handle_drop(host, pid);
     int fd = open_pidfd(host, pid);

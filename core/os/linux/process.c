@@ -169,6 +169,18 @@ static pp_reading child_cpu(const pp_linux_host *host, const pp_linux_stat *stat
     return ticks_to_ns(host, ticks);
 }
 
+static pp_reading all_faults(const pp_linux_stat *stat) {
+    uint64_t faults;
+    if (__builtin_add_overflow(stat->own_faults, stat->child_faults, &faults))
+        return pp_missing(PP_E_OVERFLOW);
+    return pp_known(faults);
+}
+
+/* Of one whose main thread has ended nobody can tell whether it still has its children. */
+static pp_reading child_faults(const pp_linux_stat *stat) {
+    return stat->state == 'Z' ? pp_missing(PP_E_VANISHED) : pp_known(stat->child_faults);
+}
+
 /* No pages at all: there is no address space (any more), and 0 would not be a reading. */
 static pp_reading resident(const pp_linux_host *host, const char *bytes, size_t size) {
     pp_linux_statm statm;
@@ -310,6 +322,8 @@ pp_status pp__linux_usage(void *ctx, pp_proc_id id, bool with_switches, pp_usage
         .logical_write_bytes = pp_missing(PP_E_UNSUPPORTED),
         .billed_energy = pp_missing(PP_E_UNSUPPORTED),
         .threads = pp_known(handle->stat.threads),
+        .faults = all_faults(&handle->stat),
+        .child_faults = child_faults(&handle->stat),
         .shares_memory = shares_memory(host, handle),
     };
     if (with_switches)
