@@ -80,8 +80,9 @@ M.LIST = {
     line [[
     Figures of the source 'conservation' add what living members used to what ended
     members had used when they were waited for. They are estimates with a stated error,
-    and lower bounds where a member ignores SIGCHLD; a parent that discards its
-    children's times in another way is not visible.]],
+    and lower bounds where a member ignores SIGCHLD or was seen to discard what a child
+    had used. What children used that were discarded and that no frame ever met is
+    missing without a word, unless their parent ignores SIGCHLD.]],
   },
   {
     "components",

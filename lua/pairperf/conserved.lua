@@ -54,13 +54,13 @@ end
 ---@field reason? string why there is no delta
 ---@field doubt? string why the delta is partial
 ---@field flags string[]
----@field lower_bound? boolean a member ignored SIGCHLD: its children's times are lost
+---@field lower_bound? boolean a member discards what its children used
 ---@field error_ns? integer of the CPU total
 
---- CPU. Doubtful when less was conserved than was observed, or more was held up than clocks can
---- explain: some member discards its children's times (SIGCHLD ignored shows as `lower_bound`,
---- SA_NOCLDWAIT shows nowhere else). A lower bound that is not below what was observed stays a
---- value, flagged.
+--- CPU. A member that discards its children's times shows as `lower_bound`: by SIGCHLD ignored, or
+--- by what it was not given for a child that frames had met. Doubtful when less was conserved than
+--- was observed, or more was held up than clocks can explain. A lower bound that is not below what
+--- was observed stays a value, flagged.
 ---@param window table[] frames
 ---@param observed_ns integer? what was observed in the same window
 ---@return pairperf.Conserved

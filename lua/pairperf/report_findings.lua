@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- What a reader must know about the numbers of single runs: sources that contradict each other,
---- names that no process had.
+--- figures that were lost, names that no process had.
 local json = require "pairperf.json"
 local measured = require "pairperf.measured"
+local window_frames = require "pairperf.window_frames"
 
 local M = {}
 
@@ -17,7 +18,11 @@ local function differ_text(check)
     seconds(check.conservation_ns)
   )
   return text
-    .. (check.lower_bound and "; the latter is a lower bound, as a member ignored SIGCHLD" or "")
+    .. (
+      check.lower_bound
+        and "; the latter is a lower bound, as a member discards what its children used"
+      or ""
+    )
 end
 
 local function totals_differ(summary)
@@ -54,6 +59,29 @@ local function births_unmet(summary)
   }
 end
 
+-- The same in each run that the same programs do it in; which process it was stands beside it.
+local function children_discarded(summary)
+  local names, seen = {}, {}
+  for _, one in ipairs(summary.discarders or {}) do
+    local name = window_frames.component(one.exe)
+    names[#names + 1] = not seen[name] and name or nil
+    seen[name] = true
+  end
+  if #names == 0 then
+    return nil
+  end
+  table.sort(names)
+  return {
+    kind = "children_discarded",
+    processes = summary.discarders,
+    text = ("CPU and writes by conservation are lower bounds: %s %s what %s children used"):format(
+      table.concat(names, ", "),
+      #names > 1 and "discard" or "discards",
+      #names > 1 and "their" or "its"
+    ),
+  }
+end
+
 --- The findings of all runs.
 ---@param rows table[] of report.runs
 ---@param summaries table<integer, table> by slot
@@ -70,6 +98,7 @@ function M.build(rows, summaries)
     end
     add(totals_differ(summary))
     add(births_unmet(summary))
+    add(children_discarded(summary))
     for _, name in ipairs(summary.excluded_unseen or {}) do
       add {
         kind = "excluded_unseen",

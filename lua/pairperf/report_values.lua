@@ -137,7 +137,7 @@ function M.lacking(row)
   if row.name:find "switches" then
     return "what a thread did between its last reading and its end is not counted"
   elseif row.tier == "conservation" then
-    return "a member ignored SIGCHLD, so what its children used is lost when they end"
+    return "a member discards what its children used: it is lost when they end"
   end
   return "not all of it was counted"
 end

@@ -17,10 +17,10 @@ local or_null = measured.or_null
 
 -- ---------------------------------------------------------------- events
 
--- First event of each kind; every run_failed and capability in order. An event of the supervisor
+-- First event of each kind; every one of some kinds in order. An event of the supervisor
 -- counts once, whoever saved it.
 local function index(events)
-  local first, lists, seen = {}, { run_failed = {}, capability = {} }, {}
+  local first, lists, seen = {}, { run_failed = {}, capability = {}, discards_children = {} }, {}
   for _, event in ipairs(events) do
     local again = event.source == "supervisor" and seen[event.seq]
     local list = lists[event.kind]
@@ -105,6 +105,15 @@ local function capabilities(list)
       state = event.state,
       consequence = or_null(event.consequence),
     }
+  end
+  return result
+end
+
+-- Who was seen to discard what its children used.
+local function discarders(list)
+  local result = json.array {}
+  for i, event in ipairs(list) do
+    result[i] = { exe = event.exe, pid = event.pid, start = event.start }
   end
   return result
 end
@@ -325,6 +334,7 @@ function M.build(run_dir, plan, slot, look)
     excluded_unseen = excluded_unseen(plan, result),
     latency = or_null(run_latency),
     processes = result.processes,
+    discarders = discarders(lists.discards_children),
     escapees = escapees.build(read.events, verdict),
     verdict = body(verdict),
     hook = body(first.hook_finished),

@@ -33,6 +33,12 @@ local WORK = {
     deaf = true,
   },
   {
+    name = "SA_NOCLDWAIT",
+    command = { bench.bin "ppwork", "discards" },
+    pattern = "^ppwork",
+    deaf = true,
+  },
+  {
     name = "Chromium loads a page",
     command = {
       "/usr/lib/chromium/chromium",

@@ -2,8 +2,8 @@
 
 /* The work that the bench measures; each kind is a sequence with known properties. Kinds that
  * stay print "ready" and end in peace at SIGTERM.
- *   ppwork tree | threads | deaf | group N | ticking N | plateau N | switches | reaped | writes
- * FILE ppwork churn SECONDS | idle N */
+ *   ppwork tree | threads | deaf | discards | group N | ticking N | plateau N | switches | reaped
+ * ppwork writes FILE | churn SECONDS | idle N */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -123,6 +123,24 @@ static int deaf(void) {
         rest(60 * MS);
     }
     burn(50 * MS);
+    while (wait(NULL) > 0 || errno != ECHILD)
+        ;
+    return 0;
+}
+
+/* The same by SA_NOCLDWAIT, which nothing shows; each child can be met before it ends. */
+static int discards(void) {
+    struct sigaction action = { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDWAIT };
+
+    (void)sigaction(SIGCHLD, &action, NULL);
+    for (int i = 0; i < 40; i++) {
+        if (fork() == 0) {
+            burn(30 * MS);
+            rest(300 * MS);
+            _exit(0);
+        }
+        rest(60 * MS);
+    }
     while (wait(NULL) > 0 || errno != ECHILD)
         ;
     return 0;
@@ -282,6 +300,8 @@ int main(int argc, char **argv) {
         return threads();
     if (strcmp(kind, "deaf") == 0)
         return deaf();
+    if (strcmp(kind, "discards") == 0)
+        return discards();
     if (strcmp(kind, "group") == 0 || strcmp(kind, "idle") == 0)
         return group(atoi(word), pause_for_ever);
     if (strcmp(kind, "ticking") == 0)

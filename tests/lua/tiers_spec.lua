@@ -312,11 +312,11 @@ describe("a report by sources", function()
     for kind, text in pairs(texts) do
       assert.matches("of one core %(conservation, candidate at least%)", text, nil, nil, kind)
       assert.matches(
-        "only lower bounds: CPU;[^\n]+ %(in 1 of 4 runs, as a member ignored SIGCHLD",
+        "only lower bounds: CPU;[^\n]+ %(in 1 of 4 runs, as a member discards what its children used",
         text
       )
     end
-    assert.matches("at least what is shown: a member ignored SIGCHLD", texts.md)
+    assert.matches("at least what is shown: a member discards what its children used", texts.md)
     local _, both = write(four(function(runs)
       ignoring(runs)
       runs[0].frames[2].conservation.lower_bound = true
