@@ -190,6 +190,26 @@ void pp__tree_look_for_stray(pp_tree *tree, size_t index) {
     tree->strays++;
 }
 
+pp_usage pp__tree_unreadable(pp_status why) {
+    pp_reading missing = pp_missing(why);
+
+    return (pp_usage){ .cpu_ns = missing,
+                       .child_cpu_ns = missing,
+                       .rss_bytes = missing,
+                       .footprint_bytes = missing,
+                       .voluntary_switches = missing,
+                       .involuntary_switches = missing,
+                       .wakeups_pkg_idle = missing,
+                       .wakeups_interrupt = missing,
+                       .write_bytes = missing,
+                       .cancelled_write_bytes = missing,
+                       .logical_write_bytes = missing,
+                       .billed_energy = missing,
+                       .threads = missing,
+                       .faults = missing,
+                       .child_faults = missing };
+}
+
 static void book(pp_tree *tree, const pp_exit *exit) {
     tree->reaped++;
     if (exit->cpu_ns.known)

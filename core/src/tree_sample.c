@@ -357,26 +357,6 @@ static void discover(walk *w) {
         note_enumeration(w, PP_E_NOMEM);
 }
 
-pp_usage pp__tree_unreadable(pp_status why) {
-    pp_reading missing = pp_missing(why);
-
-    return (pp_usage){ .cpu_ns = missing,
-                       .child_cpu_ns = missing,
-                       .rss_bytes = missing,
-                       .footprint_bytes = missing,
-                       .voluntary_switches = missing,
-                       .involuntary_switches = missing,
-                       .wakeups_pkg_idle = missing,
-                       .wakeups_interrupt = missing,
-                       .write_bytes = missing,
-                       .cancelled_write_bytes = missing,
-                       .logical_write_bytes = missing,
-                       .billed_energy = missing,
-                       .threads = missing,
-                       .faults = missing,
-                       .child_faults = missing };
-}
-
 static void read_member(walk *w, size_t index) {
     pp_tree *tree = w->tree;
     pp_os *os = tree->os;
