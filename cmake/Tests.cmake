@@ -102,6 +102,14 @@ if(PP_OS_DIR STREQUAL "linux")
     endforeach()
 endif()
 
+# Preloaded into a supervisor, to take its children from it; nothing comes before a sanitizer.
+if(PP_OS_DIR STREQUAL "linux" AND NOT PAIRPERF_SANITIZE)
+    add_library(pp_reaper_preload MODULE tests/stubs/reaper_preload.c)
+    target_link_libraries(pp_reaper_preload PRIVATE pp_plain_flags Threads::Threads)
+    set_target_properties(pp_reaper_preload PROPERTIES PREFIX "" OUTPUT_NAME reaper_preload
+        LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests/stubs")
+endif()
+
 # An outside program against the library as it is installed; builds its own copy.
 if(NOT CMAKE_CROSSCOMPILING)
     add_test(NAME contracts.outside COMMAND "${CMAKE_SOURCE_DIR}/tests/contracts/run.sh"

@@ -170,6 +170,63 @@ static void an_application_that_dumps_core_is_told_as_such(void **state) {
     assert_true(sv_verdict_says(sv, "\"leader_exit\":{\"core\":true"));
 }
 
+/* proves: GRP-4, CAN-2 (B16) */
+static void
+a_member_that_ignores_sigterm_outlives_its_leader_no_longer_than_the_grace(void **state) {
+    supervised *sv = *state;
+    sv_shell(sv, "(trap '' TERM; echo ready; exec sleep 60) & exit 0");
+    sv_await(sv, sv_printed);
+    sv_await(sv, sv_exited);
+    int64_t start_ns = sv_now();
+    sv_stop(sv, false, 300 * SV_MS); /* as an application: nobody is left to be asked */
+    assert_true(sv_now() - start_ns >= 300 * SV_MS);
+    assert_int_equal(sv->view.verdict, PP_VERDICT_ECHILD);
+    assert_true(sv->view.forced);
+    assert_int_equal(sv_count(sv_file(sv, "events.jsonl"), "\"signal\":\"SIGTERM\""), 0);
+    sv_end(sv);
+    assert_int_equal(sv_end_leftovers(), 0);
+}
+
+static bool robbed;
+
+static int set_up_robbed(void **state) {
+    char path[512];
+    const char *end = strrchr(PP_TEST_SUPERVISOR, '/');
+    (void)snprintf(path, sizeof path, "%.*s/tests/stubs/reaper_preload.so",
+                   (int)(end - PP_TEST_SUPERVISOR), PP_TEST_SUPERVISOR);
+    robbed = access(path, R_OK) == 0 && setenv("LD_PRELOAD", path, 1) == 0;
+    int status = sv_set_up(state);
+    (void)unsetenv("LD_PRELOAD");
+    return status;
+}
+
+/* Something in the supervisor's own process waits for any child, and is faster.
+ * proves: GRP-7 (B14) */
+static void
+a_leader_that_somebody_else_reaped_means_no_signal_by_its_number_and_no_proof(void **state) {
+    supervised *sv = *state;
+    if (!robbed) {
+        print_message("skipped: an instrumented supervisor takes nothing that is preloaded\n");
+        skip();
+    }
+    sv_shell(sv, "sleep 600 & echo ready; sleep 1; exit 3");
+    sv_await(sv, sv_printed);
+    await_two_frames(sv);
+    while (kill(sv->leader.pid, 0) == 0)
+        (void)pp_supervisors_pump(&sv->supervisor, 1, -1, 10 * SV_MS, NULL);
+    sv_stop(sv, true, 300 * SV_MS);
+    assert_int_equal(sv->view.verdict, PP_VERDICT_UNVERIFIED);
+    assert_true(sv_verdict_says(sv, "\"leader_reaped_elsewhere\":true"));
+    assert_true(sv_verdict_says(sv, "\"leader_exit\":null") || /* or it was seen just before */
+                sv_verdict_says(sv, "\"leader_exit\":{\"code\":3}"));
+    const char *kernel = getenv("PP_KERNEL"), *events = sv_file(sv, "events.jsonl");
+    if (kernel && strstr(kernel, "6.1")) /* newer ones address the group itself, not its number */
+        assert_int_equal(sv_count(events, "\"target\":\"group\""),
+                         sv_count(events, " is not pinned\""));
+    sv_end(sv);
+    (void)sv_end_leftovers();
+}
+
 int main(void) {
     sv_exe_path = PP_TEST_SUPERVISOR;
 #define T(name) cmocka_unit_test_setup_teardown(name, sv_set_up, sv_tear_down)
@@ -183,6 +240,10 @@ int main(void) {
             set_up_deaf_to_children, tear_down_deaf_to_children),
         T(stopped_members_are_ended_by_sigkill_after_the_grace),
         T(an_application_that_dumps_core_is_told_as_such),
+        T(a_member_that_ignores_sigterm_outlives_its_leader_no_longer_than_the_grace),
+        cmocka_unit_test_setup_teardown(
+            a_leader_that_somebody_else_reaped_means_no_signal_by_its_number_and_no_proof,
+            set_up_robbed, sv_tear_down),
     };
     return cmocka_run_group_tests_name("supervisor_odd_live", tests, NULL, NULL);
 }
