@@ -320,6 +320,13 @@ local function machine_remarks(summary, static, add)
   end
 end
 
+local function settle_remarks(summary, add)
+  local settled = summary.settled
+  if known(settled) and settled and settled.idle == false then
+    add "still busy when the time of --settle was over: the run began on a busy machine"
+  end
+end
+
 local function ready_remarks(summary, add)
   local ready = summary.ready
   if known(ready) and ready and ready.how == "none" then
@@ -344,6 +351,7 @@ function M.notes(rows, summaries, static)
     end
     local summary = summaries[row.slot]
     if summary and summary.status ~= "skipped" then
+      settle_remarks(summary, add)
       ready_remarks(summary, add)
       window_remarks(summary, add)
       hook_remarks(summary, add)

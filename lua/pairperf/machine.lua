@@ -60,7 +60,8 @@ local CONDITIONS = {
     if not share then
       return nil
     end
-    return share <= M.BUSY_SHARE, ("its CPUs are busy to %s"):format(percent(share))
+    return share <= M.BUSY_SHARE,
+      ("its CPUs are busy to %s, at most %s is idle"):format(percent(share), percent(M.BUSY_SHARE))
   end,
   ["ac-power"] = function(machine)
     local power = machine.now.power

@@ -346,6 +346,7 @@ function M.build(run_dir, plan, slot, look)
       before = first.probes_before and first.probes_before.probes or json.null,
       after = first.probes_after and first.probes_after.probes or json.null,
     },
+    settled = first.settled and body(first.settled), -- without --settle there is none
     evidence = { torn = read.torn, malformed = read.malformed },
   }
 end

@@ -482,6 +482,23 @@ describe("a session's report", function()
     assert.matches("frequency governor changed during the run", markdown)
   end)
 
+  -- proves: PROV-1
+  it("names the runs for which the machine did not settle", function()
+    local function settled(idle)
+      local event = fixture.event("settled", 2 * S, {
+        idle = idle,
+        busy_share = idle and 0.01 or 0.5,
+        waited_ns = 5,
+      })
+      return { frames = fixture.steady(20), events = fixture.events { event } }
+    end
+    local runs = { [0] = { frames = fixture.steady(20) }, settled(true), settled(false) }
+    local _, markdown = write(fixture.plan { repetitions = 3 }, runs)
+    assert.matches("slot 2: still busy when the time of %-%-settle was over", markdown)
+    local _, count = markdown:gsub("still busy when", "")
+    assert.equal(1, count)
+  end)
+
   -- proves: INF-4 INF-1
   it("lists requests run by run, with bounds over those that failed or were cut off", function()
     local function request(at, status)
