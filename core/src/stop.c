@@ -105,13 +105,18 @@ static pp_stop_action grace(pp_stop *stop, const pp_stop_view *view) {
     stop->forced = true;
     stop->step = PP_STEP_VERIFY;
     stop->deadline_ns = later(view->now_ns, stop->plan.verify_ns);
-    return view->leader == PP_LEADER_LOST ? PP_STOP_KILL_RECORDED : PP_STOP_KILL_GROUP;
+    stop->recorded_killed = view->leader == PP_LEADER_LOST;
+    return stop->recorded_killed ? PP_STOP_KILL_RECORDED : PP_STOP_KILL_GROUP;
 }
 
 static pp_stop_action verify(pp_stop *stop, const pp_stop_view *view) {
     if (group_is_over(view)) {
         stop->step = PP_STEP_REAP;
         return PP_STOP_WAIT;
+    }
+    if (view->leader == PP_LEADER_LOST && !stop->recorded_killed) { /* before the group's signal */
+        stop->recorded_killed = true;
+        return PP_STOP_KILL_RECORDED;
     }
     if (view->now_ns < stop->deadline_ns)
         return PP_STOP_WAIT;

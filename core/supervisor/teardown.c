@@ -128,6 +128,8 @@ static void signal_group(pp_loop *loop, int signal_number) {
 
     pp_stop_signalled(&loop->stop, status, pp__loop_now(loop));
     tell_signal(loop, "group", signal_number, NULL, status == PP_OK ? NULL : &error);
+    if (status == PP_E_REFUSED) /* nobody holds its number any more */
+        pp__loop_lose_leader(loop, &error);
 }
 
 static void signal_leader(pp_loop *loop, int signal_number) {

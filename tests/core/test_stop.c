@@ -266,6 +266,20 @@ static void a_stop_that_begins_anew_remembers_what_was_refused(void **state) {
     assert_int_equal(stop.deadline_ns, S + GRACE);
 }
 
+/* proves: GRP-7, GRP-11 */
+static void a_leader_found_lost_at_the_kill_means_recorded_members_once(void **state) {
+    (void)state;
+    pp_stop stop = started(hook);
+    pp_stop_view view = { .leader = PP_LEADER_EXITED, .members = 1 };
+    assert_int_equal(next(&stop, view), PP_STOP_TERM_GROUP);
+    view.now_ns = GRACE;
+    assert_int_equal(next(&stop, view), PP_STOP_KILL_GROUP);
+    pp_stop_signalled(&stop, PP_E_REFUSED, GRACE);
+    view.leader = PP_LEADER_LOST;
+    assert_int_equal(next(&stop, view), PP_STOP_KILL_RECORDED);
+    assert_int_equal(next(&stop, view), PP_STOP_WAIT);
+}
+
 static void the_grace_runs_from_the_signal_however_long_the_look_before_it_took(void **state) {
     (void)state;
     pp_stop stop = started(hook);
@@ -506,6 +520,7 @@ int main(void) {
         cmocka_unit_test(a_refused_signal_is_kept_and_a_vanished_group_is_no_failure),
         cmocka_unit_test(a_stop_that_begins_anew_remembers_what_was_refused),
         cmocka_unit_test(the_grace_runs_from_the_signal_however_long_the_look_before_it_took),
+        cmocka_unit_test(a_leader_found_lost_at_the_kill_means_recorded_members_once),
         cmocka_unit_test(escapees_are_awaited_for_the_rest_of_the_grace_and_then_listed),
         cmocka_unit_test(an_escapee_that_ends_within_the_grace_is_gone),
         cmocka_unit_test(a_kill_of_the_group_gives_escapees_no_time_beyond_the_grace),

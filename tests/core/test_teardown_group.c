@@ -147,6 +147,32 @@ static void whoever_was_confirmed_and_is_not_on_record_is_let_go(void **state) {
     fake_harness_done(&h);
 }
 
+static void deaf_family(fake_os *fake) {
+    deaf_child(fake);
+    fake_exit(fake, FAKE_LEADER, 0);
+}
+
+/* The host finds out at the signal that somebody else reaped the leader.
+ * proves: GRP-7, GRP-11 (B14) */
+static void a_group_signal_that_is_refused_means_recorded_members_one_by_one(void **state) {
+    fake_harness h;
+    (void)state;
+    fake_harness_init(&h, true);
+    fake_rule_add(&h.fake, (fake_rule){ .call = FAKE_SIGNAL_GROUP,
+                                        .skip = 1, /* SIGTERM */
+                                        .times = FAKE_FOREVER,
+                                        .status = PP_E_REFUSED });
+    h.fake.on_spawn = deaf_family;
+    fake_hello(&h, FAKE_BUILD);
+    fake_spawn(&h);
+    fake_after(&h.fake, STOP_NS, stop);
+    assert_int_equal(pp_loop_run(&h.fake.os, FAKE_BUILD, NULL), PP_OK);
+    assert_int_equal(fake_deeds(&h.fake, FAKE_SIGNALLED, CHILD, SIGKILL), 1);
+    assert_int_equal(h.verdict, PP_VERDICT_UNVERIFIED);
+    assert_int_equal(fake_lines(&h.events, NULL, "\"kind\":\"leader_reaped_elsewhere\""), 1);
+    fake_harness_done(&h);
+}
+
 static void hop_out(fake_os *fake) {
     child_leaves_the_group(fake);
     fake_find(fake, CHILD)->info.ppid = 1;
@@ -183,6 +209,7 @@ int main(void) {
         cmocka_unit_test(
             without_the_leader_whoever_may_have_left_the_group_is_named_and_not_killed),
         cmocka_unit_test(whoever_was_confirmed_and_is_not_on_record_is_let_go),
+        cmocka_unit_test(a_group_signal_that_is_refused_means_recorded_members_one_by_one),
         cmocka_unit_test(whoever_was_listed_and_never_looked_at_is_named_by_its_number),
     };
     return cmocka_run_group_tests_name("teardown_group", tests, NULL, NULL);

@@ -182,6 +182,13 @@ static pp_status exited(sim_world *w, pp_proc_id id, sim_proc **ret_proc, pp_exi
     return PP_OK;
 }
 
+static void tell_lost(sim_world *w) {
+    if (w->told_lost || w->leader_reaped)
+        return;
+    w->told_lost = true;
+    w->lost_leader_ns = w->now_ns;
+}
+
 static pp_status host_observe_exit(void *ctx, pp_proc_id id, pp_exit *ret_exit, pp_error *reterr) {
     sim_world *w = ctx;
     sim_proc *p = NULL;
@@ -190,10 +197,8 @@ static pp_status host_observe_exit(void *ctx, pp_proc_id id, pp_exit *ret_exit, 
     pp_status status = exited(w, id, &p, ret_exit, reterr);
     if (w->leader && pp_proc_id_equal(id, w->procs[w->leader].id)) {
         w->told_exited |= status == PP_OK;
-        if (status == PP_E_VANISHED && !w->told_lost && !w->leader_reaped) {
-            w->told_lost = true;
-            w->lost_leader_ns = w->now_ns;
-        }
+        if (status == PP_E_VANISHED)
+            tell_lost(w);
     }
     return status;
 }
@@ -335,9 +340,12 @@ static pp_status host_signal_group(void *ctx, pp_proc_id leader, int number, pp_
     sim_trace(w, "signal %d to group %d", number, leader.pid);
     w->killed_group |= number == SIGKILL;
     sim_proc *pin = sim_find(w, leader.pid);
-    if (!pin || !pp_proc_id_equal(pin->id, leader))
+    if (!pin || !pp_proc_id_equal(pin->id, leader)) {
+        if (w->plan.linux_rules)
+            tell_lost(w);
         return pp_fail(reterr, w->plan.linux_rules ? PP_E_REFUSED : PP_E_VANISHED, ESRCH,
                        "signal_group", "%d is not pinned", leader.pid);
+    }
     for (int i = 0; i < w->live_count; i++) {
         sim_proc *p = &w->procs[w->live[i]];
         if (p->pgid != leader.pid || (!w->plan.linux_rules && p->state != SIM_ALIVE))

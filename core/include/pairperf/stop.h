@@ -80,6 +80,7 @@ typedef struct pp_stop {
     int64_t reap_deadline_ns; /* until then reaping the leader is tried again */
     bool asked;               /* SIGTERM was sent */
     bool forced;              /* SIGKILL was needed for the group */
+    bool recorded_killed;     /* SIGKILL went to recorded members one by one */
     bool escapees_killed;     /* SIGKILL went to owned processes outside the group */
     bool leader_lost;
     bool signal_failed; /* a signal was refused: failed evidence */
