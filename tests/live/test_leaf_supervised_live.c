@@ -76,7 +76,7 @@ static void frames_and_verdict_tell_of_the_leaf_and_it_is_gone_afterwards(void *
     assert_true(verdict_says(sv, "\"cgroup_empty\":true"));
     assert_true(sv_canonical(sv_file(sv, "samples.jsonl")));
     const char *frames = sv_file(sv, "samples.jsonl");
-    assert_memory_equal(frames, "{\"cgroup\":{\"cpu_ns\":", 20);
+    assert_non_null(strstr(frames, "\"cgroup\":{\"cpu_ns\":"));
     assert_true(sv_number(frames, "cpu_ns") > 0);
     assert_int_equal(sv_number(frames, "strays"), 0);
     const char *events = sv_file(sv, "events.jsonl");
@@ -97,7 +97,7 @@ static void without_a_leaf_frames_say_null_and_the_capability_says_why(void **st
     sv_stop(sv, false, 10 * SV_S);
     assert_int_equal(sv->view.verdict, PP_VERDICT_ECHILD);
     assert_true(verdict_says(sv, "\"cgroup_empty\":null"));
-    assert_memory_equal(sv_file(sv, "samples.jsonl"), "{\"cgroup\":null,", 15);
+    assert_non_null(strstr(sv_file(sv, "samples.jsonl"), "\"cgroup\":null,"));
     if (is_switched_off())
         assert_true(sv_has_line(sv_file(sv, "events.jsonl"), "\"capability\":\"cgroup_leaf\"",
                                 "switched off by PP_KERNEL"));
