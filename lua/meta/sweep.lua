@@ -22,7 +22,7 @@ function sweep.prepare() end
 ---@field unique? integer
 ---@field pgid? integer
 ---@field exe? string
----@field outcome "gone"|"alive"|"stranger"|"unverified" the last has `pid` alone: it could not be looked at
+---@field outcome "gone"|"alive"|"stranger"|"unverified" the last, not looked at, has `pid` alone
 
 --- Ends by SIGKILL what a lost supervisor left to this process and the order names; other adopted
 --- processes are listed as strangers and left alone, children of this process's own group are not

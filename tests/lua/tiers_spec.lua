@@ -312,7 +312,7 @@ describe("a report by sources", function()
     for kind, text in pairs(texts) do
       assert.matches("of one core %(conservation, candidate at least%)", text, nil, nil, kind)
       assert.matches(
-        "only lower bounds: CPU;[^\n]+ %(in 1 of 4 runs, as a member discards what its children used",
+        "only lower bounds: CPU;[^\n]+ %(in 1 of 4 runs, as a member discards what its children",
         text
       )
     end
