@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/close_range.h>
 #include <linux/fs.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -81,7 +79,7 @@ bool pp_platform_in_memory(int fd) {
 }
 
 bool pp_platform_own_files(void) {
-    return syscall(SYS_close_range, UINT_MAX, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0;
+    return unshare(CLONE_FILES) == 0;
 }
 
 bool pp_platform_close_range(int first, int last) {
