@@ -211,11 +211,11 @@ void sim_reaped(sim_world *w, sim_proc *p) {
     if (w->freed_pid == 0 || w->freed_ns != w->now_ns || p->pid < w->freed_pid)
         w->freed_pid = p->pid;
     w->freed_ns = w->now_ns;
-    for (int i = 0; i < w->live_count; i++)
-        if (w->live[i] == index) {
-            w->live[i] = w->live[--w->live_count];
-            break;
-        }
+    /* By birth, in whatever order they are reaped. */
+    for (int i = 0, kept = 0; i < w->live_count; i++)
+        if (w->live[i] != index)
+            w->live[kept++] = w->live[i];
+    w->live_count--;
     sim_trace(w, "  gone %d", p->pid);
 }
 
