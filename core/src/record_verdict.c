@@ -49,7 +49,7 @@ static void unverified(pp_json *json, const pp_tree *tree) {
     members(json, tree, false);
     for (size_t i = 0; i < tree->unmet_count; i++) {
         const pp_proc_info unread = { .id = { .pid = tree->unmet[i].pid }, .exe = "[unread]" };
-        process(json, &unread, false, true);
+        process(json, &unread, false, false); /* nobody saw a phase */
     }
     pp_json_end_array(json);
 }

@@ -2,8 +2,10 @@
 --- One started command under its own supervisor: application, hook, check or probe. Its end is
 --- always verified, and the words for a verdict are the same everywhere.
 local core = require "pairperf.core"
-local known = require("pairperf.measured").known
+local measured = require "pairperf.measured"
 local waiting = require "pairperf.waiting"
+
+local known = measured.known
 
 local M = {}
 
@@ -202,7 +204,8 @@ local function listed(identities)
   local parts = {}
   for i, one in ipairs(identities or {}) do
     local ended = one.phase == "zombie" and " (ended, not reaped by its parent)" or ""
-    parts[i] = ("pid %s start %s %s%s"):format(one.pid, one.start, one.exe or "?", ended)
+    local start = measured.start_token(one.start)
+    parts[i] = ("pid %s start %s %s%s"):format(one.pid, start, one.exe or "?", ended)
   end
   return table.concat(parts, "; ")
 end

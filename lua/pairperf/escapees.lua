@@ -3,6 +3,7 @@
 local child = require "pairperf.child"
 local format = require "pairperf.format"
 local json = require "pairperf.json"
+local measured = require "pairperf.measured"
 
 local M = {}
 
@@ -156,7 +157,7 @@ function M.describe(one, verdict)
   ):format(
     exe or "executable unknown",
     one.pid,
-    one.start ~= 0 and one.start or "not read", -- 0: it could not be looked at
+    measured.start_token(one.start),
     seen(one),
     one.expected and ", declared by --expect-escapee" or "",
     ending(one, verdict)

@@ -16,6 +16,13 @@ function M.or_null(value)
   return value
 end
 
+--- A start token as it is told: 0 stands for the one of a process that could not be looked at.
+---@param start integer
+---@return integer|string
+function M.start_token(start)
+  return start ~= 0 and start or "not read"
+end
+
 ---@class pairperf.MetricFields
 ---@field value? number
 ---@field partial? number what there is instead of a value

@@ -198,7 +198,7 @@ static void whoever_was_listed_and_never_looked_at_is_named_by_its_number(void *
     assert_int_equal(h.verdict, PP_VERDICT_UNVERIFIED);
     assert_int_equal(fake_lines(&h.events, "\"recorded_gone\":false",
                                 "\"unverified\":[{\"exe\":\"[unread]\",\"expected\":false,"
-                                "\"pgid\":0,\"phase\":\"alive\",\"pid\":101,\"start\":0"),
+                                "\"pgid\":0,\"pid\":101,\"start\":0"),
                      1);
     fake_harness_done(&h);
 }

@@ -206,12 +206,16 @@ describe("an application", function()
       verdict = "unverified",
       cause = "requested",
       survivors = { { pid = 42, start = "7", exe = "/d", phase = "alive" } },
-      unverified = { { pid = 43, start = "8", exe = "/e", phase = "alive" } },
+      unverified = {
+        { pid = 43, start = "8", exe = "/e", phase = "alive" },
+        { pid = 44, start = 0, exe = "[unread]" },
+      },
     }
     host.commands["/app"] = { verdict = verdict }
     local reason = execute().failure.reason
     assert.matches("cleanup unverified: no proof that everything is gone; ", reason)
-    assert.matches("pid 42 start 7 /d; could not be looked at: pid 43 start 8 /e %(check", reason)
+    assert.matches("pid 42 start 7 /d; could not be looked at: pid 43 start 8 /e; ", reason)
+    assert.matches("; pid 44 start not read %[unread%] %(check", reason)
     verdict.verdict = "left_running"
     host.files = {}
     reason = execute().failure.reason
