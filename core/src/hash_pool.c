@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries are taken in blocks and in their order, so that a worker mostly stays in one directory.
+/* Entries are taken in blocks and in their order, so that a worker mostly stays in one directory,
+ * and with nobody else in it: what two of them touch at once costs both.
  * A big file is put aside when it is met and hashed at the end, the biggest first: a worker alone
  * with the last one is what would make the others wait.
  *
@@ -21,6 +22,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -31,7 +33,10 @@
 
 enum {
     WORKERS_MAX = 16,
-    BLOCK = 8,              /* entries taken at a time */
+    BLOCK_MIN = 8, /* entries taken at a time */
+    BLOCK_MAX = 128,
+    BLOCKS = 16,            /* at least so many for a worker, in a big tree */
+    LINE = 128,             /* no two workers write within so many bytes */
     AHEAD_MAX = 64,         /* files open ahead, of one worker */
     SPENT_MAX = 32,         /* files done and not yet closed, likewise */
     OPEN_TOTAL = 256,       /* of each kind, of all */
@@ -45,6 +50,7 @@ enum {
 typedef struct hash_pool {
     pp__walk *walk;
     unsigned char (*digests)[PP__SHA256_SIZE];
+    size_t block;
     size_t ahead_max;     /* per worker */
     size_t spent_max;     /* likewise */
     atomic_size_t next;   /* no worker has taken this entry yet */
@@ -64,7 +70,7 @@ typedef struct waiting {
 } waiting;
 
 typedef struct hash_worker {
-    hash_pool *pool;
+    _Alignas(LINE) hash_pool *pool;
     pthread_t thread;
     pp_digest *digest;
     pp__digest_watch watch;
@@ -156,12 +162,13 @@ static bool take_next(hash_worker *worker, size_t *ret_index) {
             *ret_index = worker->at++;
             return true;
         }
-        worker->at = atomic_fetch_add_explicit(&pool->next, BLOCK, memory_order_relaxed);
+        worker->at = atomic_fetch_add_explicit(&pool->next, pool->block, memory_order_relaxed);
         if (worker->at >= walk->count) {
             worker->at = worker->end;
             return false;
         }
-        worker->end = worker->at + BLOCK < walk->count ? worker->at + BLOCK : walk->count;
+        worker->end =
+            walk->count - worker->at > pool->block ? worker->at + pool->block : walk->count;
     }
 }
 
@@ -340,6 +347,19 @@ static size_t share(size_t total, size_t workers, size_t most) {
     return each < 1 ? 1 : each > most ? most : each;
 }
 
+static size_t block_of(size_t entries, size_t workers) {
+    size_t block = entries / (workers * BLOCKS);
+    return block < BLOCK_MIN ? BLOCK_MIN : block > BLOCK_MAX ? BLOCK_MAX : block;
+}
+
+/* Zeroed. */
+static hash_worker *new_workers(size_t count) {
+    hash_worker *workers = aligned_alloc(LINE, count * sizeof *workers);
+    if (workers)
+        memset(workers, 0, count * sizeof *workers);
+    return workers;
+}
+
 /* Signals stay with the thread that called. */
 static int start_thread(hash_worker *worker) {
     sigset_t all, before;
@@ -436,11 +456,12 @@ pp_status pp__hash_pool(pp__walk *walk, const pp_manifest_options *options,
     hash_pool pool = {
         .walk = walk,
         .digests = digests,
+        .block = block_of(walk->count, count),
         .ahead_max = share(OPEN_TOTAL, count, AHEAD_MAX),
         .spent_max = share(OPEN_TOTAL, count, SPENT_MAX),
     };
     atomic_init(&pool.failed, walk->count);
-    hash_worker *workers = calloc(count, sizeof *workers);
+    hash_worker *workers = new_workers(count);
     size_t failed = walk->count;
     pp_status status = PP_OK;
     if (!workers)

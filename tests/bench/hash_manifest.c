@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The manifest of one directory through the library, as the harness makes it. */
+/* The manifest of one directory through the library, as the harness makes it.
+ *
+ *   hash_manifest DIR [WORKERS]
+ */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "pairperf/manifest.h"
 
 int main(int argc, char **argv) {
     pp_manifest manifest;
     pp_error err;
-    if (argc != 2)
+    pp_manifest_options options = { 0 };
+    if (argc < 2 || argc > 3)
         return 2;
-    if (pp_manifest_build(argv[1], NULL, &manifest, &err) != PP_OK) {
+    if (argc == 3)
+        options.workers = (unsigned)atoi(argv[2]);
+    if (pp_manifest_build(argv[1], &options, &manifest, &err) != PP_OK) {
         fprintf(stderr, "%s: %s: %s\n", err.op, err.detail, pp_status_name(err.status));
         return 1;
     }
