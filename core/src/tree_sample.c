@@ -21,22 +21,22 @@ typedef struct walk {
     pp_tree *tree;
     pp_frame *frame;
     pp_pid_list queue;
-    pp_pid_map queued;      /* 1: a list of this pass showed it */
-    pp_pid_list orphans_of; /* parents of what vanished in this pass */
-    pp_pid_list reread;     /* those that were read again, and whom they waited for since */
-    pp_debts debts;         /* what those parents must have been given for them */
-    pp_pid_map own;         /* the supervisor's children: the leader and adopted orphans */
-    pp_pid_list leaf;       /* who lives in the tree's own cgroup */
-    pp_pid_map in_leaf;     /* the same */
-    int64_t orphans_ns;     /* spent on those that ended */
-    size_t orphans;         /* how many */
+    pp_pid_map queued;     /* 1: a list of this pass showed it */
+    pp_pid_map orphans_of; /* parents of what vanished in this pass */
+    pp_pid_list reread;    /* those that were read again, and whom they waited for since */
+    pp_debts debts;        /* what those parents must have been given for them */
+    pp_pid_map own;        /* the supervisor's children: the leader and adopted orphans */
+    pp_pid_list leaf;      /* who lives in the tree's own cgroup */
+    pp_pid_map in_leaf;    /* the same */
+    int64_t orphans_ns;    /* spent on those that ended */
+    size_t orphans;        /* how many */
     int64_t started_cont_ns;
     pp_status leaf_status; /* PP_OK: that list is whole; UNSUPPORTED: there is no such cgroup */
 } walk;
 
 static void walk_done(walk *w) {
     pp_pid_list_done(&w->queue);
-    pp_pid_list_done(&w->orphans_of);
+    pp_pid_map_done(&w->orphans_of);
     pp_pid_list_done(&w->reread);
     pp_pid_list_done(&w->leaf);
     pp__debts_done(&w->debts);
@@ -218,10 +218,18 @@ static void meet(walk *w, int32_t pid) {
 static void note_gone(walk *w, size_t index, pp_status status) {
     const pp_tree_member *member = &w->tree->members[index];
 
-    note_enumeration(w, pp_pid_list_add(&w->orphans_of, member->info.ppid));
+    note_in(w, &w->orphans_of, member->info.ppid);
     if (status == PP_E_VANISHED)
         note_enumeration(w, pp__debts_add(&w->debts, member));
     pp__tree_end(w->tree, index, NULL, false);
+}
+
+/* One that the kernel is just releasing (state X) still has its number: nobody else has it. */
+static bool has_new_owner(walk *w, pp_proc_id old) {
+    pp_os *os = w->tree->os;
+    pp_proc_info info = { 0 };
+
+    return os->identify(os->ctx, old.pid, &info, NULL) == PP_OK && !pp_proc_id_equal(info.id, old);
 }
 
 static void recheck(walk *w, size_t index) {
@@ -233,7 +241,7 @@ static void recheck(walk *w, size_t index) {
     pp_status status = os->inspect(os->ctx, old.id, &info, &error);
 
     if (status == PP_E_VANISHED || status == PP_E_STALE) {
-        if (status == PP_E_STALE)
+        if (status == PP_E_STALE && has_new_owner(w, old.id))
             pp__tree_emit(w->tree, PP_TREE_REUSED, &old, old.ppid);
         note_gone(w, index, status);
         if (status == PP_E_STALE)
@@ -430,14 +438,9 @@ static void drop_waited_for(walk *w) {
 }
 
 static void reread_parents(walk *w) {
-    for (size_t i = 0; i < w->orphans_of.count; i++)
-        for (size_t p = 0; p < w->frame->proc_count; p++) {
-            pp_frame_proc *proc = &w->frame->procs[p];
-            if (proc->info.id.pid != w->orphans_of.pids[i])
-                continue;
-            reread(w, proc);
-            w->orphans_of.pids[i] = 0; /* once */
-        }
+    for (size_t i = 0; i < w->frame->proc_count && w->orphans_of.count > 0; i++)
+        if (pp_pid_map_has(&w->orphans_of, w->frame->procs[i].info.id.pid))
+            reread(w, &w->frame->procs[i]);
     drop_waited_for(w);
 }
 

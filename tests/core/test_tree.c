@@ -217,6 +217,27 @@ static void a_number_used_again_outside_the_tree_ends_the_old_member(void **stat
     assert_int_equal(f->tree.exits[0].info.id.pid, CHILD);
 }
 
+static void child_exits(fake_os *fake) {
+    fake_exit(fake, CHILD, 0);
+}
+
+/* The kernel is just releasing it (state X): at the first look its number is still its own.
+ * proves: TRK-3 */
+static void a_number_that_nobody_has_any_more_is_not_told_as_used_again(void **state) {
+    fake_tree *f = *state;
+    fake_add(&f->fake, CHILD, FAKE_LEADER);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_INSPECT,
+                                         .pid = CHILD,
+                                         .times = 1,
+                                         .status = PP_E_STALE,
+                                         .change = child_exits });
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    assert_null(member(f, CHILD));
+    assert_int_equal(fake_tree_events(f, PP_TREE_REUSED, CHILD), 0);
+    assert_int_equal(f->tree.exit_count, 1);
+}
+
 /* proves: TRK-1, TRK-3 */
 static void a_number_used_again_inside_the_tree_is_another_member(void **state) {
     fake_tree *f = *state;
@@ -462,6 +483,7 @@ int main(void) {
         T(escape_evidence_is_capped_but_counted_and_no_member_is_dropped),
         T(a_declared_helper_is_known_by_the_path_of_its_executable),
         T(a_number_used_again_outside_the_tree_ends_the_old_member),
+        T(a_number_that_nobody_has_any_more_is_not_told_as_used_again),
         T(a_number_used_again_inside_the_tree_is_another_member),
         T(a_member_gone_between_looks_has_one_exit_record_without_an_exit),
         T(a_member_that_cannot_be_read_stays_and_is_uncertain),

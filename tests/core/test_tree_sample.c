@@ -102,6 +102,26 @@ static void a_parent_is_read_again_when_its_child_vanished_in_the_pass(void **st
     assert_int_equal(f->frame.exit_count, 1);
 }
 
+static void all_children_exit(fake_os *fake) {
+    for (int32_t pid = GRANDCHILD; pid < GRANDCHILD + 5; pid++)
+        fake_exit(fake, pid, 0);
+}
+
+/* proves: MET-7, SMP-4 */
+static void a_parent_of_many_that_vanished_is_read_again_once(void **state) {
+    fake_tree *f = *state;
+    for (int32_t pid = GRANDCHILD + 1; pid < GRANDCHILD + 5; pid++)
+        fake_add(&f->fake, pid, CHILD);
+    fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_USAGE,
+                                         .pid = GRANDCHILD,
+                                         .times = 1,
+                                         .change = all_children_exit });
+    (void)sample(f);
+    assert_int_equal(f->frame.exit_count, 5);
+    /* Leader, child, five in vain, and the child again. */
+    assert_int_equal(f->fake.calls[FAKE_USAGE], 8);
+}
+
 /* What an exit record shows must not be less than an earlier frame showed.
  * proves: SMP-4, SMP-5 */
 static void what_was_read_again_is_what_was_last_seen(void **state) {
@@ -358,6 +378,7 @@ int main(void) {
         T(the_total_is_the_sum_of_own_and_waited_for_times),
         T(an_ended_member_hides_its_writes_for_a_while),
         T(a_parent_is_read_again_when_its_child_vanished_in_the_pass),
+        T(a_parent_of_many_that_vanished_is_read_again_once),
         T(what_was_read_again_is_what_was_last_seen),
         T(what_vanished_unseen_keeps_its_last_reading_and_is_not_called_final),
         T(a_total_that_falls_is_held_at_its_maximum_and_the_gap_told),
