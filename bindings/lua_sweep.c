@@ -68,13 +68,7 @@ static void push_met(lua_State *L, const pp_sweep *sweep) {
     lua_createtable(L, (int)sweep->count, 0);
     for (size_t i = 0; i < sweep->count; i++) {
         const pp_swept *one = &sweep->items[i];
-        if (one->how == PP_SWEPT_UNVERIFIED) {
-            lua_createtable(L, 0, 2);
-            lua_pushinteger(L, one->info.id.pid);
-            lua_setfield(L, -2, "pid");
-        } else {
-            push_process(L, &one->info);
-        }
+        push_process(L, &one->info);
         lua_pushstring(L, pp_swept_name(one->how));
         lua_setfield(L, -2, "outcome");
         lua_rawseti(L, -2, (lua_Integer)i + 1);

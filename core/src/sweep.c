@@ -99,7 +99,7 @@ static pp_status meet(pp_os *os, const pp_sweep_order *order, const pp_proc_info
 
 static pp_status note_unread(pp_sweep *sweep, int32_t pid, const pp_error *error,
                              pp_error *reterr) {
-    pp_proc_info info = { .id = { .pid = pid } };
+    const pp_proc_info info = { .id = { .pid = pid }, .exe = "[unread]" };
 
     if (sweep->unread.status == PP_OK)
         (void)pp_fail(&sweep->unread, error->status, error->sys_errno, "sweep", "child %d: %s: %s",

@@ -18,11 +18,12 @@ function sweep.prepare() end
 
 ---@class pairperf.Swept
 ---@field pid integer
----@field start? integer
----@field unique? integer
----@field pgid? integer
----@field exe? string
----@field outcome "gone"|"alive"|"stranger"|"unverified" the last, not looked at, has `pid` alone
+---@field start integer
+---@field unique integer
+---@field pgid integer
+---@field exe string
+---@field outcome "gone"|"alive"|"stranger"|"unverified" the last could not be looked at: exe
+---  "[unread]", and 0 for start, unique and pgid
 
 --- Ends by SIGKILL what a lost supervisor left to this process and the order names; other adopted
 --- processes are listed as strangers and left alone, children of this process's own group are not

@@ -2,6 +2,7 @@
 --- One started command under its own supervisor: application, hook, check or probe. Its end is
 --- always verified, and the words for a verdict are the same everywhere.
 local core = require "pairperf.core"
+local errors = require "pairperf.error"
 local measured = require "pairperf.measured"
 local waiting = require "pairperf.waiting"
 
@@ -84,8 +85,9 @@ function M.start(place, spawn)
   local assignment = home_of(spawn.env)
   local silent = not id and failure.code == "timeout" -- it may have started the command
   if silent or not id and supervisor:state().phase == "lost" then
-    local swept = sweep(supervisor, assignment)
-    return nil, failure, { verdict = "unverified", cause = LOST, sweep = swept }
+    local verdict = { verdict = "unverified", cause = LOST, sweep = sweep(supervisor, assignment) }
+    local detail = ("%s; %s"):format(errors.reason(failure), (M.problem(verdict)))
+    return nil, errors.new(failure.code, failure.op, detail), verdict
   elseif not id then
     supervisor:close()
     return nil, failure
@@ -212,12 +214,41 @@ end
 
 local ADVICE = " (check pid and start token before ending anything by hand)"
 
--- Everybody who is not proven gone.
+local function met(done, outcome)
+  local list = {}
+  for _, one in ipairs(done and done.met or {}) do
+    if one.outcome == outcome then
+      list[#list + 1] = one
+    end
+  end
+  return list
+end
+
+-- Everybody who is not proven gone, whoever looked last: the supervisor, or a sweep.
 local function left(verdict)
-  local there, unsure = listed(verdict.survivors), listed(verdict.unverified)
-  local parts = { there ~= "" and there or nil }
-  parts[#parts + 1] = unsure ~= "" and "could not be looked at: " .. unsure or nil
+  local done, parts = verdict.sweep, {}
+  for _, one in ipairs {
+    { "", verdict.survivors },
+    { "still there after SIGKILL: ", met(done, "alive") },
+    { "could not be looked at: ", verdict.unverified },
+    { "could not be looked at: ", met(done, "unverified") },
+    { "left alone, as nobody can tell whose they are: ", met(done, "stranger") },
+  } do
+    local who = listed(one[2])
+    parts[#parts + 1] = who ~= "" and one[1] .. who or nil
+  end
   return table.concat(parts, "; ")
+end
+
+-- What a sweep did, of which there is no better proof.
+local function swept(done)
+  if not done then
+    return ""
+  end
+  local ended = #met(done, "gone")
+  local text = ended == 1 and "; 1 process that it left was ended by the sweep"
+    or ("; %d processes that it left were ended by the sweep"):format(ended)
+  return text .. (done.complete and "" or ", which is not complete: " .. tostring(done.error))
 end
 
 local CAUSES = {
@@ -250,6 +281,7 @@ function M.problem(verdict)
     if verdict.cgroup_empty == false then
       cause = cause .. "; somebody lives in its cgroup"
     end
+    cause = cause .. swept(verdict.sweep)
     return "cleanup unverified: " .. cause .. (who ~= "" and "; " .. who .. ADVICE or ""), true
   elseif verdict.forced then
     return "had to be ended by SIGKILL", false

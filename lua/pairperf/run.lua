@@ -203,7 +203,7 @@ function Run:launch()
   )
   if not app then
     note_sweep(self, lost)
-    return nil, tostring(err) .. (lost and "; cleanup unverified" or ""), lost ~= nil
+    return nil, tostring(err), lost ~= nil
   end
   self.app = app
   if confine then

@@ -2,6 +2,7 @@
 --- summary.json of one run, read from its evidence alone: events.jsonl, samples.jsonl and what the
 --- hook recorded. Building it twice gives the same table.
 local escapees = require "pairperf.escapees"
+local format = require "pairperf.format"
 local json = require "pairperf.json"
 local measured = require "pairperf.measured"
 local next_command = require "pairperf.next_command"
@@ -158,12 +159,25 @@ end
 
 local EVIDENCE = { pre_sample_hook = "hook", post_run_check = "check", sampling = "samples.jsonl" }
 
+-- The first reason, and whatever stopped the session after it: who is left must not go untold.
+local function reason_of(failures)
+  local parts = { format.bytes(failures[1].reason) }
+  for i = 2, #failures do
+    local one = failures[i]
+    if one.halt == true then
+      parts[#parts + 1] = ("then, at %s: %s"):format(one.step, format.bytes(one.reason) or "?")
+    end
+  end
+  return table.concat(parts, "; ")
+end
+
 -- Why the run failed, the first reason first; nil for a success.
 local function find_failure(slot, read, first, lists, result)
   local said = lists.run_failed[1]
   local window = result.window
   if said then
-    return failure(slot, said.step, said.reason, EVIDENCE[said.step] or "events.jsonl", said.next)
+    local reason = reason_of(lists.run_failed)
+    return failure(slot, said.step, reason, EVIDENCE[said.step] or "events.jsonl", said.next)
   elseif #result.denied > 0 then
     return failure(
       slot,

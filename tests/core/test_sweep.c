@@ -158,6 +158,8 @@ a_child_that_cannot_be_looked_at_is_named_and_keeps_the_sweep_from_an_end(void *
         assert_non_null(strstr(sweep.unread.detail, "child 201"));
         size_t at = sweep.items[0].info.id.pid == ADOPTED ? 0 : 1;
         assert_int_equal(sweep.items[at].how, PP_SWEPT_UNVERIFIED);
+        assert_string_equal(sweep.items[at].info.exe, "[unread]"); /* as in a verdict */
+        assert_int_equal(sweep.items[at].info.id.start, 0);
         assert_string_equal(pp_swept_name(sweep.items[at].how), "unverified");
         assert_int_equal(sweep.items[1 - at].how, PP_SWEPT_STRANGER);
     }

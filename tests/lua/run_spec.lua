@@ -19,8 +19,8 @@ local function kinds()
   return list
 end
 
-local function event(kind)
-  return fake_session.event(host, kind)
+local function event(kind, nth)
+  return fake_session.event(host, kind, nth)
 end
 
 local function add_hook(behaviour)
@@ -237,7 +237,10 @@ describe("an application", function()
     host.commands["/app"] = { silent = true }
     local done = execute()
     assert.equal("launch", done.failure.step)
-    assert.matches("cleanup unverified", done.failure.reason)
+    assert.matches(
+      "; cleanup unverified: the supervisor was lost; 1 process that it left was ended by",
+      done.failure.reason
+    )
     assert.is_truthy(done.halt)
     assert.is_true(host.supervisors[1].closed)
     assert.is_truthy(event "sweep")
@@ -258,12 +261,33 @@ describe("an application", function()
     assert.is_truthy(execute().halt)
     assert.is_false(event("sweep").sweep.complete)
     assert.matches("supervisor 9 hangs", event("sweep").sweep.error)
+    assert.matches(
+      "sweep, which is not complete: .*supervisor 9 hangs",
+      event("run_failed", 2).reason
+    )
   end)
 
-  it("whose cleanup is unverified stops everything further", function()
+  -- proves: GRP-9, GRP-3
+  it("whose cleanup is unverified stops everything further, and says what a sweep found", function()
     host.commands["/app"] = { lost = true }
+    host.met = {
+      { pid = 5, start = 1, exe = "/a", outcome = "gone" },
+      { pid = 6, start = 2, exe = "/b", outcome = "alive" },
+      { pid = 7, start = 3, exe = "/c", outcome = "stranger" },
+      { pid = 8, start = 0, exe = "[unread]", outcome = "unverified" },
+      { pid = 9, start = 4, exe = "/d", outcome = "gone" },
+    }
     local done = execute()
     assert.is_truthy(done.halt)
+    assert.equal(
+      "the application: cleanup unverified: the supervisor was lost; "
+        .. "2 processes that it left were ended by the sweep; "
+        .. "still there after SIGKILL: pid 6 start 2 /b; "
+        .. "could not be looked at: pid 8 start not read [unread]; "
+        .. "left alone, as nobody can tell whose they are: pid 7 start 3 /c "
+        .. "(check pid and start token before ending anything by hand)",
+      event("run_failed", 2).reason
+    )
   end)
 end)
 

@@ -445,6 +445,25 @@ describe("a run's summary", function()
     assert.equal("overview/run-01/hook", result.failure.evidence)
   end)
 
+  -- proves: GRP-9, CAN-3
+  it("names who was left also after another failure", function()
+    local left = { step = "quit", reason = "left running: pid 7", next = "less q", halt = true }
+    local result = build {
+      frames = fixture.steady(25),
+      events = fixture.events {
+        fixture.event(
+          "run_failed",
+          121 * S,
+          { step = "sampling", reason = "\xffno", next = "less e" }
+        ),
+        fixture.event("run_failed", 122 * S, left),
+      },
+    }
+    assert.equal("sampling", result.failure.step)
+    assert.equal("\xffno; then, at quit: left running: pid 7", result.failure.reason)
+    assert.equal("less e", result.failure.next)
+  end)
+
   -- proves: GRP-9
   it("a run whose end nobody recorded is no success", function()
     local result =

@@ -33,7 +33,7 @@ typedef enum pp_swept_how {
     PP_SWEPT_GONE = 0,  /* ended and reaped */
     PP_SWEPT_ALIVE,     /* signalled, still there when the time was over */
     PP_SWEPT_STRANGER,  /* an adopted process that cannot be attributed: left alone */
-    PP_SWEPT_UNVERIFIED /* a child that could not be looked at: its number alone is known */
+    PP_SWEPT_UNVERIFIED /* a child that could not be looked at: start 0, exe "[unread]" */
 } pp_swept_how;
 
 typedef struct pp_swept {

@@ -274,7 +274,8 @@ function M.new()
       prepare = function() end,
       run = function(order)
         host.swept = order
-        return { { pid = 7, start = 1, unique = 0, pgid = 7, exe = "/left", outcome = "gone" } }
+        return host.met
+          or { { pid = 7, start = 1, unique = 0, pgid = 7, exe = "/left", outcome = "gone" } }
       end,
     },
   }

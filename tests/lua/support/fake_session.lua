@@ -55,10 +55,12 @@ function M.execute(run, session)
   )
 end
 
---- The first event of a kind.
-function M.event(host, kind)
+--- The first event of a kind, or the nth.
+function M.event(host, kind, nth)
+  local left = nth or 1
   for _, one in ipairs(host.texts) do
-    if one.kind == kind then
+    left = left - (one.kind == kind and 1 or 0)
+    if left == 0 then
       return one
     end
   end
