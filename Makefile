@@ -6,7 +6,8 @@
 #   make test      all tests that need no real application, engine or scheduler
 #   make faults    each call that changes evidence fails once, every third one; ALL=1: all
 #   make fuzz      parsers under random bytes, SECONDS=8 for each of them
-#   make soak      awkward applications 50 times, SCHEDULES=5000000 simulated kernels per profile
+#   make soak      awkward applications 50 times, SCHEDULES=5000000 simulated kernels per profile (of
+#                  a release build), harness and supervisor killed 100 times each
 #   make mutants   faults put into copies of the core by hand: a test notices each
 #   make vectors   golden vectors, or any FILE=… of their form
 #   make real      tests against real applications and engines
@@ -75,7 +76,8 @@ fuzz:
 soak:
 	@third_party/install.sh test
 	$(call build,debug)
-	@tests/soak.sh build/debug $(SCHEDULES)
+	$(call build,sim)
+	@tests/soak.sh build/debug build/sim $(SCHEDULES)
 
 mutants:
 	@third_party/install.sh test

@@ -1,20 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests that may take hours: live tests with awkward applications, again and again; then simulated
-# schedules, as many as wanted in each profile, with seeds that the short run does not use; then
-# harness and supervisor killed at 100 random instants each.
-#   tests/soak.sh BUILD_DIR SCHEDULES
+# schedules, as many as wanted in each profile, with seeds that the short run does not use, by a
+# release build of the same files, which is faster; then harness and supervisor killed at 100 random
+# instants each. A seed that fails is told with the command that shows it again.
+#   tests/soak.sh BUILD_DIR SIM_BUILD_DIR SCHEDULES
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-build=$1
+build=$1 sim_build=$2
 first=1000001
-last=$((1000000 + $2))
+last=$((1000000 + $3))
 
 PP_REPEAT=50 tests/run.sh "$build" live || exit
 
 pids=()
 for profile in linux darwin; do
-    "$build/tests/sim/sim_main" --profile "$profile" --seeds "$first..$last" &
+    "$sim_build/tests/sim/sim_main" --profile "$profile" --seeds "$first..$last" &
     pids+=($!)
 done
 failed=0
