@@ -495,42 +495,6 @@ static void what_an_ended_program_hides_is_gone_not_denied(void **state) {
     assert_int_equal(result, 0);
 }
 
-static bool births_are_told(void) {
-    const char *name, *consequence;
-    pp_status state = PP_OK;
-    int sys_errno;
-    for (size_t i = 0;
-         live_os.capability(live_os.ctx, i, &name, &state, &sys_errno, &consequence) == PP_OK; i++)
-        if (strcmp(name, "process_events") == 0)
-            return state == PP_OK;
-    fail_msg("no capability process_events");
-    return false;
-}
-
-/* Per turn a child, and an orphan of an orphan in a session of its own: three births that nobody
- * looks at, beside those of others.
- * proves: TRK-5 */
-static void every_birth_in_the_tree_counts_though_nobody_met_it(void **state) {
-    (void)state;
-    enum { TURNS = 100, SOME = 5 };
-    for (int i = 0; i < SOME; i++)
-        if (fork() == 0)
-            _exit(0);
-    pp_proc_id leader = live_shell("i=0; while [ $i -lt 100 ]; do /bin/true; "
-                                   "(setsid /bin/true &); i=$((i+1)); done; "
-                                   "echo done; exec sleep 1000");
-    if (!births_are_told()) {
-        assert_false(live_os.births(live_os.ctx).known);
-        live_end(leader);
-        skip();
-    }
-    (void)live_await_output("done");
-    pp_reading births = live_os.births(live_os.ctx);
-    assert_true(births.known);
-    assert_int_equal(births.value, 1 + 3 * TURNS);
-    live_end(leader);
-}
-
 static void the_host_knows_its_own_cost(void **state) {
     (void)state;
     pp_reading cpu, rss;
@@ -567,7 +531,6 @@ int main(int argc, char **argv) {
         T(a_reused_number_is_told_from_the_process_that_had_it),
         T(B05_an_unreadable_program_is_alive_with_denied_counters),
         T(what_an_ended_program_hides_is_gone_not_denied),
-        T(every_birth_in_the_tree_counts_though_nobody_met_it),
         T(the_host_knows_its_own_cost),
         T(the_executable_is_found_in_its_directory),
     };

@@ -3,10 +3,12 @@
  * nothing is decided here. */
 #include "linux_sys.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
+#include <linux/filter.h>
 #include <linux/kcmp.h>
 #include <linux/netlink.h>
 #include <signal.h>
@@ -215,6 +217,22 @@ static int real_landlock_allow(int rules_fd, int path_fd, uint64_t rights) {
     RESULT_OF(int, syscall(LANDLOCK_ADD, rules_fd, LANDLOCK_BENEATH, &rule, 0));
 }
 
+/* Of all that the kernel tells, the answer and forks and exits get through, before they take room
+ * in the socket or our time. Where it cannot be had the rest is passed over when it is read. */
+static void want_only_lives(int fd) {
+    enum { WHAT_AT = NLMSG_HDRLEN + sizeof(struct cn_msg) };
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, WHAT_AT), /* in network order */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_FORK), 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXIT), 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    };
+    const struct sock_fprog filter = { .len = sizeof program / sizeof *program, .filter = program };
+    (void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+}
+
 enum { NOTICES_BYTES = 4 << 20 }; /* some 4000 wait in it; as much as we may have, else */
 
 static int ask_for_notices(int fd) {
@@ -230,6 +248,7 @@ static int ask_for_notices(int fd) {
     message->len = sizeof operation;
     memcpy(message->data, &operation, sizeof operation);
     const int size = NOTICES_BYTES;
+    want_only_lives(fd);
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
         (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     if (bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 ||
