@@ -98,7 +98,8 @@ point "  and creates nothing" test ! -e "$out"
 kill -TERM "$first"
 wait "$job"
 
-# Twelve at once on one path. Each has a lock of its own, so that only the directory decides.
+# Twelve at once on one path. Each has a lock of its own, so that only the directory decides
+# (B30).
 statuses=()
 pids=()
 for i in {1..12}; do

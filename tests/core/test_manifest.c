@@ -94,7 +94,7 @@ static void make_odd_names(const char *top) {
     }
 }
 
-/* proves: PROV-2 */
+/* proves: PROV-2 (B26) */
 static void odd_names_are_kept_apart_and_sorted_by_bytes(void **state) {
     (void)state;
     make_odd_names("odd");
@@ -133,7 +133,7 @@ static void neither_times_nor_locale_nor_place_change_the_digest(void **state) {
     free(second);
 }
 
-/* proves: PROV-2 */
+/* proves: PROV-2 (B25) */
 static void links_that_loop_or_lead_out_are_entries(void **state) {
     (void)state;
     const char *root = scratch_mkdir("links", 0755);
@@ -166,7 +166,7 @@ static void special_files_are_listed_without_being_opened(void **state) {
                       "\"schema\":\"pairperf-manifest-1\"}");
 }
 
-/* proves: PROV-2 */
+/* proves: PROV-2 (B26) */
 static void an_unreadable_file_is_an_error_by_name_and_not_empty(void **state) {
     (void)state;
     const char *root = scratch_mkdir("sealed", 0755);

@@ -59,7 +59,7 @@ static void modes_and_times_are_kept(void **state) {
     assert_int_equal(status_of(home).st_mode & 07777, 0700);
 }
 
-/* proves: BOX-4 */
+/* proves: BOX-4 (B27) */
 static void every_special_entry_is_named_before_anything_is_copied(void **state) {
     (void)state;
     const char *from = scratch_mkdir("special", 0755);
@@ -134,7 +134,7 @@ static void all_rejects_are_listed_by_path_with_their_types(void **state) {
     assert_int_equal(pp_template_rejects_list(file, &rejects, NULL), PP_E_INVALID);
 }
 
-/* proves: BOX-4 */
+/* proves: BOX-4 (B27) */
 static void a_hole_is_copied_as_a_hole(void **state) {
     (void)state;
     const char *from = scratch_mkdir("sparse", 0755);
