@@ -2,9 +2,9 @@
 -- What sampling 16 processes costs at 50 ms, by the cgroup leaf or the children walk alone, with so
 -- many other processes in the system; the bare reads and psutil on the same application.
 --   cost.lua BUILD WORK cgroup|walk PROCESSES ticking|group
--- ticking: each of the 16 wakes every 20 ms; group: they sleep. The bars in milliseconds and percent
--- are those of a tree at rest, as those who set them measured it; one at work makes every counter
--- move, and what that may cost is measured by the same reads alone, twice which is the bar of both.
+-- ticking: each of the 16 wakes every 20 ms; group: they sleep. Bars in milliseconds and percent
+-- are those of a tree at rest, as those who set them measured it. One at work makes every counter
+-- move; what that may cost the same reads alone tell: twice as much is the bar of both.
 -- proves: SMP-2, SMP-8
 local bench = require "bench"
 local pairperf = require "pairperf"
