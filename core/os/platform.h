@@ -30,6 +30,13 @@ typedef struct pp_stat_field {
 enum { PP_STAT_FIELDS_MAX = 16 };
 size_t pp_platform_stat_fields(const struct stat *st, pp_stat_field ret_fields[PP_STAT_FIELDS_MAX]);
 
+/* Who may do what with an open file beyond its mode, as text; the caller frees it. NULL when it has
+ * no access list, or its file system keeps none.
+ *
+ * Errors  PP_E_SYS, PP_E_MALFORMED, PP_E_NOMEM  it cannot be told
+ */
+pp_status pp_platform_access_list(int fd, const char *name, char **ret_text, pp_error *reterr);
+
 /* CPUs that this process may use, at least 1. */
 unsigned pp_platform_cpus(void);
 

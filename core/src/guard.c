@@ -50,6 +50,16 @@ static pp_status add_metadata(pp_guard_snapshot *snapshot, bool referent, const 
     return status;
 }
 
+/* Whom an access list lets in need not show in the mode. */
+static pp_status add_access_list(pp_guard_snapshot *snapshot, bool referent, int fd,
+                                 const char *path, pp_error *reterr) {
+    char *text;
+    pp_status status = pp_platform_access_list(fd, path, &text, reterr);
+    if (status == PP_OK && text)
+        add(snapshot, referent, "acl", text, 0);
+    return status;
+}
+
 static pp_status add_digest(pp_guard_snapshot *snapshot, bool referent, int fd, const char *path,
                             pp_error *reterr) {
     pp_digest *digest;
@@ -81,6 +91,8 @@ static pp_status add_file(pp_guard_snapshot *snapshot, bool referent, const char
         return pp_fail(reterr, PP_E_UNVERIFIED, 0, "guard", "%s: a %s cannot be compared", path,
                        pp__fs_type_name(st.st_mode));
     pp_status status = add_metadata(snapshot, referent, &st, reterr);
+    if (status == PP_OK)
+        status = add_access_list(snapshot, referent, fd, path, reterr);
     if (status == PP_OK)
         status = add_digest(snapshot, referent, fd, path, reterr);
     return status;

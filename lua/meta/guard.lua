@@ -6,8 +6,8 @@
 local guard = {}
 
 --- Facts by name: "type" ("absent", "file", "symlink"), "mode" (octal text), what lstat tells but
---- atime and ctime, "sha256" of a file, "target" of a link and "referent.<fact>" of what it
---- leads to.
+--- atime and ctime, "sha256" of a file and its "acl" where an access list says more than the mode,
+--- "target" of a link and "referent.<fact>" of what it leads to.
 ---@alias pairperf.GuardSnapshot table<string, string|integer>
 
 --- A directory or special file has no snapshot (unverified), nor has a file that changes meanwhile.

@@ -171,11 +171,26 @@ acls_and_root() {
     local dir=$scratch/acl
     guarding acl-root : --guard-path "$dir/masked/bin/nvpair"
     point "root is refused whatever the ACL says" refused
-    echo one >"$dir/masked/bin/nvpair"
-    chmod 644 "$dir/masked/bin/nvpair"
-    guarding acl-changed "'$PP_TEST_BUILD_DIR/tests/stubs/acl' '$dir/masked/bin/nvpair' 65534 6 6" \
-        --allow-system-launcher-write --guard-path "$dir/masked/bin/nvpair"
-    point "an ACL that lets somebody write the launcher shows in its mode" reason "$dir/masked/bin/nvpair: mode"
+    # One launcher whose mode shows the list, one whose mode did that before, that one behind a link.
+    cases=$dir
+    mkdir -p "$dir"/{shows,hides,leads}/bin
+    echo one | tee "$dir/shows/bin/nvpair" >"$dir/hides/bin/nvpair"
+    chmod 644 "$dir/shows/bin/nvpair"
+    chmod 664 "$dir/hides/bin/nvpair"
+    ln -s ../../hides/bin/nvpair "$dir/leads/bin/nvpair"
+    guarding acl-changed "for name in shows hides; do
+            '$PP_TEST_BUILD_DIR/tests/stubs/acl' '$dir'/\$name/bin/nvpair 65534 6 6; done" \
+        --allow-system-launcher-write --guard-path "$dir/shows/bin/nvpair" \
+        --guard-path "$dir/hides/bin/nvpair" --guard-path "$dir/leads/bin/nvpair"
+    point "an ACL that lets somebody write the launcher fails the run" failed_at guard
+    point "  where it shows in the mode" reason "shows/bin/nvpair: acl, mode[;\"]"
+    point "  and where lstat tells nothing of it" reason "hides/bin/nvpair: acl[;\"]"
+    point "    in what a link leads to, too" reason "leads/bin/nvpair: referent.acl [(]"
+    point "  the list stands in the evidence" \
+        snapshot after hides '"acl":"user::rw-,user:65534:rw-,group::rw-,mask::rw-,other::r--"'
+    guarding acl-stays "chmod 664 '$dir/hides/bin/nvpair'" --allow-system-launcher-write \
+        --guard-path "$dir/hides/bin/nvpair"
+    point "  one that was there and stays is no change" status_is 0
 }
 
 as=(env)

@@ -127,6 +127,15 @@ static void every_kind_of_change_is_seen(void **state) {
     after = take(path);
     assert_string_equal(differences(&before, &after), "mode");
 
+    before = take(path), link_before = take(link);
+    const char *copy = scratch_file("copy", "two", 0700); /* identical, swapped in */
+    assert_int_equal(utimensat(AT_FDCWD, copy, old, 0), 0);
+    assert_int_equal(chown(copy, (uid_t)field(&before, "uid")->number, (gid_t)-1), 0);
+    assert_int_equal(rename(copy, path), 0);
+    after = take(path), link_after = take(link);
+    assert_string_equal(differences(&before, &after), "ino");
+    assert_string_equal(differences(&link_before, &link_after), "referent.ino");
+
     before = take(link);
     assert_int_equal(unlink(path), 0);
     after = take(link);

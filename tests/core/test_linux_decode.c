@@ -298,6 +298,50 @@ static void the_time_of_a_thread_is_its_first_number(void **state) {
     assert_int_equal(time_ns, 123456);
 }
 
+/* An access list: version 2, then tag, permissions and id of each entry, little-endian. */
+#define ACL_HEAD "\2\0\0\0"
+#define ACL_NOBODY "\xff\xff\xff\xff"
+#define ACL_OWNER "\1\0\6\0" ACL_NOBODY
+#define ACL_USER "\2\0\7\0\xe8\3\0\0"
+#define ACL_REST                                                                                   \
+    "\4\0\4\0" ACL_NOBODY "\10\0\5\0\xfe\xff\xff\xff"                                              \
+    "\20\0\6\0" ACL_NOBODY "\40\0\0\0" ACL_NOBODY
+
+typedef struct acl_row {
+    const char *bytes;
+    size_t size;
+    const char *text; /* NULL: malformed */
+} acl_row;
+
+#define ACL(bytes, text)                                                                           \
+    { (bytes), sizeof(bytes) - 1, (text) }
+
+/* proves: GUARD-5 */
+static void an_access_list_is_whole_or_malformed(void **state) {
+    (void)state;
+    static const acl_row rows[] = {
+        ACL(ACL_HEAD ACL_OWNER ACL_USER ACL_REST,
+            "user::rw-,user:1000:rwx,group::r--,group:4294967294:r-x,mask::rw-,other::---"),
+        ACL(ACL_HEAD, ""),
+        ACL(ACL_HEAD ACL_OWNER "\2\0\7\0\xe8\3\0", NULL), /* cut */
+        ACL("\2\0\0", NULL),
+        ACL("", NULL),
+        ACL("\3\0\0\0" ACL_OWNER, NULL),            /* another version */
+        ACL(ACL_HEAD "\3\0\6\0" ACL_NOBODY, NULL),  /* no such tag */
+        ACL(ACL_HEAD "\1\0\10\0" ACL_NOBODY, NULL), /* no such permission */
+        ACL(ACL_HEAD "\1\0\6\1" ACL_NOBODY, NULL),
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *bytes = exact(rows[i].bytes, rows[i].size), *text = NULL;
+        pp_status status = pp__linux_decode_acl(bytes, rows[i].size, &text, NULL);
+        free(bytes);
+        assert_int_equal(status, rows[i].text ? PP_OK : PP_E_MALFORMED);
+        if (rows[i].text)
+            assert_string_equal(text, rows[i].text);
+        free(text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stat_fields_are_taken_from_their_places),
@@ -316,6 +360,7 @@ int main(void) {
         cmocka_unit_test(children_are_listed_to_the_last_one),
         cmocka_unit_test(only_numbers_of_a_directory_are_listed),
         cmocka_unit_test(a_broken_directory_entry_is_no_end_of_the_list),
+        cmocka_unit_test(an_access_list_is_whole_or_malformed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first byte chooses a file of /proc or of a cgroup; the rest is what it holds. */
+/* The first byte chooses a file of /proc or of a cgroup, or what else Linux says in bytes; the rest
+ * is what it holds. */
 #include "fuzz.h"
 #include "linux/decode.h"
 
-enum { CHOICES = 17 };
+enum { CHOICES = 18 };
 
 static void check_reading(pp_reading reading) {
     MUST(reading.known || reading.why != PP_OK);
@@ -110,6 +111,14 @@ static void decode_notice(const char *text, size_t size) {
         MUST(notice.kind != PP_LINUX_NOTICE_PROCESS || size >= 76);
 }
 
+static void decode_acl(const char *bytes, size_t size) {
+    char *text;
+    if (pp__linux_decode_acl(bytes, size, &text, NULL) != PP_OK)
+        return;
+    MUST(size >= 4 && strlen(text) <= (size - 4) / 8 * 24);
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (size == 0)
         return 0;
@@ -121,8 +130,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         decode_cgroup(choice, text, size - 1);
     else if (text != NULL && choice < 16)
         decode_list(choice, text, size - 1);
-    else if (text != NULL)
+    else if (text != NULL && choice < 17)
         decode_notice(text, size - 1);
+    else if (text != NULL)
+        decode_acl(text, size - 1);
     free(text);
     return 0;
 }

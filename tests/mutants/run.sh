@@ -4,7 +4,7 @@
 #   tests/mutants/run.sh [NAME...]      default: each tests/mutants/NAME.patch
 # A patch says in its first line what is wrong with it; one whose first lines say "Shows itself by hanging." is killed by
 # a test that runs out of time, any other is "timed out", and not killed, if nothing else notices it. Simulated kernels are tried first, then the
-# unit tests of the supervision core, then more kernels. The product's own source stays as it is.
+# unit tests of the supervision core and of the guard, then more kernels. The product's own source stays as it is.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 source=$PWD
@@ -13,7 +13,7 @@ jobs=$(getconf _NPROCESSORS_ONLN)
 kernels_first=1..3000
 kernels_more=3001..60000
 units=(stop pid_map linux_kill tree tree_unmet tree_crowd tree_discards tree_leaf tree_orphans tree_sample
-    frame records message outbox loop watch teardown teardown_crowd teardown_group teardown_leaf)
+    frame records message outbox loop watch teardown teardown_crowd teardown_group teardown_leaf guard)
 
 say() {
     echo "mutants: $*" >&2

@@ -23,8 +23,8 @@ enum { PP_GUARD_FIELDS_MAX = 40 };
 /* Facts ascending by their names. Always "type" ("absent", "file" or "symlink"). Unless absent also
  * "mode" (octal text) and what lstat tells but atime and ctime: "dev", "ino", "nlink", "size",
  * "uid", "gid", "rdev", "blocks", "blksize", "mtime_ns", on macOS "flags", "gen", "birthtime_ns". A
- * file has "sha256". A symlink has "target", and all of a file or "absent" under "referent.<name>"
- * for what it finally leads to. */
+ * file has "sha256", and "acl" when an access list says more than its mode. A symlink has "target",
+ * and all of a file or "absent" under "referent.<name>" for what it finally leads to. */
 typedef struct pp_guard_snapshot {
     pp_guard_field fields[PP_GUARD_FIELDS_MAX];
     size_t count;

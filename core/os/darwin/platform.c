@@ -9,6 +9,7 @@
 #include <mach-o/dyld.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/acl.h>
 #include <unistd.h>
 
 #include "adapter.h"
@@ -51,6 +52,22 @@ size_t pp_platform_stat_fields(const struct stat *st,
     for (size_t i = 0; i < count; i++)
         ret_fields[i] = fields[i];
     return count;
+}
+
+pp_status pp_platform_access_list(int fd, const char *name, char **ret_text, pp_error *reterr) {
+    acl_t list = acl_get_fd_np(fd, ACL_TYPE_EXTENDED);
+    if (!list && errno != ENOENT && errno != ENOTSUP)
+        return pp_fail(reterr, PP_E_SYS, errno, "acl_get_fd_np", "%s", name);
+    char *text = list ? acl_to_text(list, NULL) : NULL, *copy = text ? strdup(text) : NULL;
+    bool told = !list || copy;
+    if (text)
+        (void)acl_free(text);
+    if (list)
+        (void)acl_free(list);
+    if (!told)
+        return pp_fail(reterr, PP_E_NOMEM, ENOMEM, "acl_to_text", "%s", name);
+    *ret_text = copy;
+    return PP_OK;
 }
 
 unsigned pp_platform_cpus(void) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +15,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+#include "cleanup.h"
+#include "decode.h"
 
 #define NS_PER_S 1000000000
 
@@ -49,6 +54,19 @@ size_t pp_platform_stat_fields(const struct stat *st,
     for (size_t i = 0; i < count; i++)
         ret_fields[i] = fields[i];
     return count;
+}
+
+pp_status pp_platform_access_list(int fd, const char *name, char **ret_text, pp_error *reterr) {
+    PP_AUTO_FREE char *bytes = malloc(XATTR_SIZE_MAX);
+    if (!bytes)
+        return pp_fail(reterr, PP_E_NOMEM, ENOMEM, "malloc", "%s", name);
+    ssize_t size = fgetxattr(fd, "system.posix_acl_access", bytes, XATTR_SIZE_MAX);
+    if (size >= 0)
+        return pp__linux_decode_acl(bytes, (size_t)size, ret_text, reterr);
+    if (errno != ENODATA && errno != EOPNOTSUPP)
+        return pp_fail(reterr, PP_E_SYS, errno, "fgetxattr", "%s", name);
+    *ret_text = NULL;
+    return PP_OK;
 }
 
 unsigned pp_platform_cpus(void) {
