@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --- The first lines about verdicts: what can be concluded in each scenario, what cannot, and what
 --- gates and screens decided.
+local format = require "pairperf.format"
 local measured = require "pairperf.measured"
 local metric_names = require "pairperf.metric_names"
 local report_row = require "pairperf.report_row"
@@ -104,9 +105,9 @@ local function floor_line(comparison)
   local floor = comparison.noise_floor
   if known(floor) then
     return (
-      "The margin of %d metrics is the noise floor of an A/A session (%s, %s); the others have "
+      "The margin of %s is the noise floor of an A/A session (%s, %s); the others have "
       .. "their starting values."
-    ):format(floor.margins, floor.created_utc, floor.path)
+    ):format(format.count(floor.margins, "metric"), floor.created_utc, floor.path)
   end
 end
 

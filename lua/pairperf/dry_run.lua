@@ -4,6 +4,7 @@ local compare = require "pairperf.compare"
 local confining = require "pairperf.confining"
 local core = require "pairperf.core"
 local exit_status = require "pairperf.exit_status"
+local format = require "pairperf.format"
 local guarding = require "pairperf.guarding"
 local options = require "pairperf.options"
 local plan = require "pairperf.plan"
@@ -18,11 +19,11 @@ local function print_scenarios(draft)
   for _, one in ipairs(draft.scenarios) do
     print(("scenario %s (label %s): %s"):format(one.name, one.label, one.summary))
     print(
-      ("    warm-up %s, sampling %s every %s, %d runs per variant"):format(
+      ("    warm-up %s, sampling %s every %s, %s per variant"):format(
         units.format_seconds(one.warmup_s),
         units.format_seconds(one.duration_s),
         units.format_seconds(one.interval_s),
-        one.repetitions
+        format.count(one.repetitions, "run")
       )
     )
   end

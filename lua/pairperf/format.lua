@@ -85,7 +85,16 @@ function M.seconds(ns)
     return "n/a"
   end
   local s = ns / 1e9
-  return with_decimals(s, s >= 100 and 0 or s >= 10 and 1 or 3) .. " s"
+  -- By what they show: 9.9999 s would be 10.000 s.
+  return with_decimals(s, s >= 99.95 and 0 or s >= 9.9995 and 1 or 3) .. " s"
+end
+
+--- "1 run", "2 runs".
+---@param n integer
+---@param what string in the singular, its plural ends in "s"
+---@return string
+function M.count(n, what)
+  return ("%d %s%s"):format(n, what, n == 1 and "" or "s")
 end
 
 local function escaped_byte(byte)

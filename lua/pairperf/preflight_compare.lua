@@ -4,6 +4,7 @@
 local compare = require "pairperf.compare"
 local core = require "pairperf.core"
 local errors = require "pairperf.error"
+local format = require "pairperf.format"
 local gate = require "pairperf.gate"
 local metric_names = require "pairperf.metric_names"
 local noise_floor = require "pairperf.noise_floor"
@@ -48,8 +49,8 @@ local function check_screen_runs(draft, add)
   end
   for _, one in ipairs(draft.scenarios) do
     if one.repetitions < gate.SCREEN_RUNS and screened(one.name) then
-      local words = "option '--screen': %d repetitions cannot show a regression; take at least %d"
-      add("refused", words:format(one.repetitions, gate.SCREEN_RUNS))
+      local words = "option '--screen': %s cannot show a regression; take at least %d"
+      add("refused", words:format(format.count(one.repetitions, "repetition"), gate.SCREEN_RUNS))
     end
   end
 end

@@ -220,7 +220,7 @@ local function say(output, found)
     io.stdout:write(("interrupted: %s\n"):format(slot.directory))
   end
   if #found.skipped > 0 then
-    io.stdout:write(("skipped: %d runs that never began\n"):format(#found.skipped))
+    io.stdout:write(("skipped: %s that never began\n"):format(format.count(#found.skipped, "run")))
   end
   local path = format.text(output .. "/report")
   io.stdout:write(("report: %s.md, %s.html\n"):format(path, path))

@@ -11,6 +11,7 @@ local report_findings = require "pairperf.report_findings"
 local report_intervals = require "pairperf.report_intervals"
 local report_metrics = require "pairperf.report_metrics"
 local report_order = require "pairperf.report_order"
+local run_remarks = require "pairperf.run_remarks"
 local stats = require "pairperf.stats"
 
 local M = {}
@@ -304,12 +305,17 @@ local EVIDENCE = {
   "candidate-bundle-manifest.json",
 }
 
+-- What is written when all runs are over.
+local AT_THE_END = { ["session.json"] = true, ["digests.json"] = true }
+
 local function evidence_paths(report)
   local paths = json.array {}
   for _, path in ipairs(EVIDENCE) do
     local has = report.mode ~= "single" or not path:find "^candidate"
     if path == noise_floor.FILE then
       has = noise_floor.measured(report)
+    elseif AT_THE_END[path] then
+      has = known(report.session)
     end
     paths[#paths + 1] = has and path or nil
   end
@@ -371,7 +377,7 @@ function M.build(input)
   report_compare.add(report, plan)
   report.evidence = evidence_paths(report)
   report.findings = report_findings.build(rows, summaries)
-  report.notes = conclusions.notes(rows, summaries, input.probes)
+  report.notes = run_remarks.list(rows, summaries, input.probes)
   report.conclusions = conclusions.lines(report)
   report.circumstances = conclusions.circumstances(report)
   return report

@@ -313,6 +313,9 @@ local function evidence_section(out, report)
   for i, path in ipairs(report.evidence) do
     items[i] = md(path)
   end
+  if not known(report.session) then
+    items[#items + 1] = "session.json and digests.json are written when the session ends"
+  end
   items[#items + 1] =
     "per run, in its directory: samples.jsonl, events.jsonl, summary.json, hook, check, home"
   markdown.list(out, items)

@@ -160,13 +160,13 @@ function M.section(out, scenario, family)
   markdown.heading(out, 2, "Scenario " .. md(scenario.name))
   markdown.paragraph(
     out,
-    ("Label %s: %s. Warm-up %s, window %s, interval %s, %d repetitions per variant."):format(
+    ("Label %s: %s. Warm-up %s, window %s, interval %s, %s per variant."):format(
       md(scenario.label),
       md(scenario.summary),
       format.seconds(scenario.warmup_ns),
       format.seconds(scenario.duration_ns),
       format.seconds(scenario.interval_ns),
-      scenario.repetitions
+      format.count(scenario.repetitions, "repetition")
     )
   )
   if scenario.diagnostic_only then

@@ -147,8 +147,8 @@ local function more_runs(row, scenario)
     return ("as many repetitions as these would usually resolve %s"):format(effect)
   end
   local run_s = (scenario.warmup_ns + scenario.duration_ns) / 1e9
-  return ("about %d more repetitions per variant (%s) would resolve %s in a new session"):format(
-    power.more_per_variant,
+  return ("about %s per variant (%s) would resolve %s in a new session"):format(
+    format.count(power.more_per_variant, "more repetition"),
     units.format_long(2 * power.more_per_variant * run_s),
     effect
   )
@@ -158,9 +158,9 @@ end
 local function family_runs(row, size)
   local fewest, found = compare.runs_for_family(size), row.comparison.attainable
   if fewest > math.min(found.baseline_runs, found.candidate_runs) then
-    return ("at least %d repetitions per variant are needed for %d primary metrics"):format(
+    return ("at least %d repetitions per variant are needed for %s"):format(
       fewest,
-      size
+      format.count(size, "primary metric")
     )
   end
   return ("more repetitions than these, or fewer than %d primary metrics, are needed"):format(size)

@@ -234,8 +234,8 @@ local function say(output, found)
     io.stdout:write(("%s: not checked: %s\n"):format(name, format.text(text)))
   end
   local count = #found.problems
-  local words = count == 0 and ("holds, %d files"):format(found.files)
-    or ("does not hold, %d findings"):format(count)
+  local words = count == 0 and "holds, " .. format.count(found.files, "file")
+    or "does not hold, " .. format.count(count, "finding")
   io.stdout:write(("%s: %s\n"):format(name, words))
 end
 
