@@ -54,8 +54,8 @@ local function births_unmet(summary)
     per_second = all.value,
     unmet_per_second = unmet.value,
     text = "processes lived between two frames (see 'Processes started that no frame met'): what"
-      .. " they used is in the CPU of the control group and in CPU by conservation, in no"
-      .. " component and no figure of memory",
+      .. " they used is in the CPU of the control group and, if their parents waited for them, in"
+      .. " CPU by conservation; it is in no component and no figure of memory",
   }
 end
 
