@@ -4,6 +4,7 @@
 local child = require "pairperf.child"
 local confining = require "pairperf.confining"
 local core = require "pairperf.core"
+local core_file = require "pairperf.core_file"
 local errors = require "pairperf.error"
 local evidence = require "pairperf.evidence"
 local guarding = require "pairperf.guarding"
@@ -264,7 +265,8 @@ local function early_end(run, ending, exit)
     return ("after %.1f s: %s; its supervisor ended it because %s"):format(age_s, ending, ended_by)
   end
   local handed_over = exit and exit.code == 0 and age_s < AT_ONCE_S
-  return ("after %.1f s: %s%s"):format(age_s, ending, handed_over and HANDED_OVER or "")
+  local more = handed_over and HANDED_OVER or core_file.words(run.home, exit)
+  return ("after %.1f s: %s%s"):format(age_s, ending, more)
 end
 
 -- What stops a run while it waits: the application or the hook failed, or evidence is lost.
@@ -394,6 +396,18 @@ local STEPS = {
 
 -- ---------------------------------------------------------------- shutdown
 
+-- One that dies otherwise than by our SIGTERM or SIGKILL when it is asked to end has crashed.
+local function note_crash(run, verdict, asked)
+  local ending, exit = run.app:ended()
+  if exit and exit.core then
+    run.events:add("core_dumped", core_file.find(run.home))
+  end
+  if asked and exit and exit.signal and exit.signal ~= "SIGTERM" and not verdict.forced then
+    local reason = "the application ended with %s when it was asked to end%s"
+    run:fail("quit", reason:format(ending, core_file.words(run.home, exit)), nil, true)
+  end
+end
+
 local function quit(run)
   local session = run.session
   local ending, exit = run.app:ended()
@@ -408,6 +422,7 @@ local function quit(run)
   if problem then
     run:fail("quit", "the application: " .. problem, halt)
   end
+  note_crash(run, verdict, not ending)
   run:lose(run.app:unwritten())
   local left = run.app:close()
   if left then

@@ -2,6 +2,7 @@
 /* Applications that are hard to end, for the live tests: live_app KIND [NUMBER | PATH]. Whatever
  * there is to wait for was reached when a line is printed. No process lives longer than LIFE_S. */
 #ifdef __linux__
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -240,6 +241,56 @@ static int dump_core(void) {
     abort();
 }
 
+/* For whole sessions, which wait for this file in HOME, the working directory. */
+static void say_ready(void) {
+    int fd = open("ready", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, "yes\n", 4) != 4)
+        _exit(1);
+}
+
+static void crash(int signal_number) {
+    (void)signal_number;
+    abort();
+}
+
+/* Has touched so many MiB, and dumps them as core when it is asked to end. */
+static int crash_when_asked(long mebibytes) {
+    struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+    size_t size = (size_t)mebibytes << 20;
+    char *bytes = malloc(size);
+    if (bytes == NULL || setrlimit(RLIMIT_CORE, &limit) < 0)
+        return 1;
+    memset(bytes, 0xa5, size);
+    (void)signal(SIGTERM, crash);
+    say_ready();
+    stay();
+}
+
+static void quit(int signal_number) {
+    (void)signal_number;
+    _exit(0);
+}
+
+/* A helper in a session of its own that spins; its parent from then on is whoever adopts it, which
+ * is this application itself if wanted. */
+static int spinning_helper(const char *adopter) {
+    if (strcmp(adopter, "own") == 0)
+        (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    (void)signal(SIGTERM, quit);
+    if (fork() == 0) {
+        (void)signal(SIGTERM, SIG_IGN);
+        (void)setsid();
+        if (fork() > 0)
+            _exit(0);
+        (void)alarm(LIFE_S);
+        say_ready();
+        for (;;)
+            ;
+    }
+    (void)wait(NULL);
+    stay();
+}
+
 /* The child runs a set-user-ID copy of this program. */
 static int with_foreigner(const char *path) {
     if (fork() == 0) {
@@ -320,6 +371,10 @@ int main(int argc, char **argv) {
         return with_user(number);
     if (strcmp(kind, "work_in_children") == 0)
         return work_in_children(word);
+    if (strcmp(kind, "crash_when_asked") == 0)
+        return crash_when_asked(number);
+    if (strcmp(kind, "spinning_helper") == 0)
+        return spinning_helper(word);
     if (strcmp(kind, "with_foreigner") == 0)
         return with_foreigner(word);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)

@@ -115,6 +115,15 @@ local function fs_of(host)
     end
     return bytes
   end
+  function fs.list(path)
+    local names = {}
+    for file in pairs(host.files) do
+      local below = file:sub(1, #path + 1) == path .. "/" and file:sub(#path + 2)
+      names[#names + 1] = below and not below:find "/" and below or nil
+    end
+    table.sort(names)
+    return names
+  end
   function fs.getcwd()
     return "/cwd"
   end
