@@ -24,7 +24,7 @@ debian_packages() {
         echo libssl-dev libcurl4-openssl-dev libjansson-dev libjs-dygraphs
         ;;
     demo) echo libmicrohttpd-dev ;;
-    test) echo libmicrohttpd-dev libcmocka-dev lua-busted patch perl procps curl jq ;;
+    test) echo libmicrohttpd-dev libcmocka-dev lua-busted patch perl procps curl jq xfsprogs e2fsprogs ;;
     lint) echo libmicrohttpd-dev libcmocka-dev clang clang-tidy clang-format cppcheck lua-check shellcheck ;;
     real) echo libmicrohttpd-dev chromium xvfb jq procps python3-prometheus-client ;;
     bench) echo libmicrohttpd-dev stress-ng python3-psutil python3-scipy sysstat procps linux-perf time chromium rhash ;;
