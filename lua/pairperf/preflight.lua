@@ -282,14 +282,10 @@ local function check_socket_room(draft)
   end
   draft.socket_room = { left = left, limit = limit }
   if left < SOCKET_WARN_BYTES then
-    add(
-      draft,
-      "warning",
-      ("a socket name below TMPDIR has %d of %d bytes left; choose a shorter --output"):format(
-        left,
-        limit
-      )
-    )
+    local words = left > 0 and "a socket name below TMPDIR has %d of %d bytes left"
+      or "no socket can be bound below TMPDIR by its whole path, which is %d bytes too long (of %d)"
+    local text = words:format(left > 0 and left or 1 - left, limit)
+    add(draft, "warning", text .. "; choose a shorter --output")
   end
 end
 

@@ -17,9 +17,14 @@ fi
 build=$(cd "${1:-$root/build/release}" && pwd)
 program=$build/pairperf-lua
 guarded=/usr/local/bin
-output=$root/build/demo/$(date -u +%Y%m%dT%H%M%SZ)
+# A number, as each byte of this path is one less for the name of a socket below TMPDIR.
+mkdir -p "$root/build/demo"
+number=1
+while [ -e "$root/build/demo/$number" ]; do
+    number=$((number + 1))
+done
+output=$root/build/demo/$number
 
-mkdir -p "${output%/*}"
 if [ "$kind" = full ]; then
     set -- --warmup 60s --duration 120s --interval 1s
 else

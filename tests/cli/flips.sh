@@ -68,7 +68,7 @@ for _, name in ipairs(names) do
   put(path, text)
   print("flipped " .. name)
 end
-print(("%d flips in %d files, %d missed"):format(flips, #names, missed))
+print(("%d flips in %d files (seed %s), %d missed"):format(flips, #names, seed, missed))
 return missed == 0 and 0 or 1
 LUA
 script check <<'CHECK'

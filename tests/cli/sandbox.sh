@@ -178,9 +178,10 @@ APP
     point "  an application binds a name of 40 bytes below TMPDIR" test "$(both bound)" = yesyes
     point "  TMPDIR is as long for one variant as for the other" \
         test "$(both length | cut -c 1-2)" = "$(both length | cut -c 3-4)"
-    point "  nobody was warned" test "$(said "bytes left"; echo $?)" = 1
+    point "  nobody was warned" test "$(said "below TMPDIR"; echo $?)" = 1
     pair binds binds "$(printf 'long%.0s' {1..15})" --repetitions 1 --ready file:bound
-    point "with a long one preflight had warned" said "a socket name below TMPDIR has -*[0-9]* of 108 bytes left; choose a shorter --output"
+    point "with a long one preflight had warned" \
+        said "bound below TMPDIR by its whole path, which is [0-9]* bytes too long (of 108); choose a shorter --output"
     point "  and it cannot" test "$(in_home cut -c 1-2 bound)" = no
 else
     skip "sockets below TMPDIR" "no perl with Socket"
