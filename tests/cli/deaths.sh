@@ -222,6 +222,7 @@ supervisor_dies() { # supervisor_dies I APP SECONDS
     else
         point "  its cleanup is unverified" grep -q '"verdict":"unverified"' "$out"/overview/run-*/summary.json
         point "  the sweep is told" swept
+        point "  in words, too" grep -q "cleanup unverified: .*ended by the sweep" "$out/report.md"
         point "  later runs are skipped" said "remaining runs skipped: .*cleanup unverified"
     fi
     point "  every file parses" evidence_parses
@@ -251,6 +252,7 @@ LUA
     point "a sweep leaves alone what a script had started, and ends what the application had" \
         test "$(those_left | cut -d' ' -f1)" = "$(cat "$scratch/bystander")"
     point "  and says so" event sweep "\"outcome\":\"stranger\",\"pgid\":$(cat "$scratch/bystander")"
+    point "  in words, too" grep -q "left alone, as nobody can tell whose they are: pid $(cat "$scratch/bystander") start [0-9]* .*sleep" "$out/report.md"
 }
 
 # Fifty signals while the application takes 3 s to end.

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The system calls of one supervisor, in order: its leader's exit is observed without reaping, the
-# group is listed, signalled, listed again, and only then the leader is reaped and the kernel asked
-# whether any child is left.
+# The system calls of the supervisors of one run, its hook's and its application's, in order: the
+# leader's exit is observed without reaping, the group is listed, signalled, listed again, and only
+# then the leader is reaped and the kernel asked whether any child is left.
 # proves: GRP-1 GRP-2 GRP-4 GRP-10
 # shellcheck source=tests/support/cli.sh
 . "$(dirname "$0")/../support/cli.sh"
@@ -13,6 +13,14 @@ trap '' TERM
 sleep 300 &
 exit 0
 HOOK
+
+# The same when it is asked to end.
+script parent <<'APP'
+(trap '' TERM && exec sleep 300) &
+trap 'exit 0' TERM
+echo yes >"$HOME/ready"
+while :; do sleep 0.02; done
+APP
 
 # The harness looks for its supervisor beside itself: there is one that is started through strace.
 mkdir "$scratch/bin" "$scratch/traced"
@@ -26,8 +34,9 @@ SUPERVISOR
 
 allowed() { strace -qq -o "$scratch/try" true 2>"$scratch/output"; }
 
-# What the hook's supervisor did, one word each: seen (the leader's exit, not reaped), list (of all
-# processes), term and kill (of the group), reaped (the leader), childless (the kernel says so).
+# What a supervisor did, one word each: asked (SIGTERM to the leader alone), seen (the leader's exit,
+# not reaped), list (of all processes), term and kill (of the group), reaped (the leader), any (child
+# waited for), childless (the kernel says so).
 steps() { # steps LEADER FILE
     awk -v leader="$1" '
         function step(word) { if (word != last) printf "%s ", word; last = word }
@@ -36,24 +45,37 @@ steps() { # steps LEADER FILE
             if (/SIGTERM/) step("term")
             if (/SIGKILL/) step("kill")
         }
+        /^pidfd_send_signal\(.*SIGTERM, NULL, 0\)/ || index($0, "kill(" leader ", SIGTERM") { step("asked") }
         /^waitid\(.*si_pid=/ && index($0, "si_pid=" leader ",") { step(/WNOWAIT/ ? "seen" : "reaped") }
         /^waitid\(P_ALL.* ECHILD/ { step("childless") }
         /^waitid\(P_ALL|^wait4\(-1/ && !/ ECHILD/ { step("any") }' "$2"
 }
-ordered() { grep -q "seen .*list .*term .*list .*kill .*list .*reaped .*childless" "$scratch/output"; }
-nothing_after_reaping() { ! grep -Eq "reaped .*(term|kill|reaped)" "$scratch/output"; }
+# Looks may come again and again, and lists before the end; signals and the reap come once.
+readonly LOOKS="((seen|list) )*"
+ordered() { # ordered FIRST...: the steps before SIGKILL
+    local steps="^(list )*" first
+    for first; do steps+="$first $LOOKS"; done
+    grep -Eq "${steps}list ${LOOKS}kill ${LOOKS}list ${LOOKS}reaped ((list|any) )*childless $" "$scratch/output"
+}
+nothing_after_reaping() { ! grep -Eq "reaped .*(asked|term|kill|reaped)" "$scratch/output"; }
 nobody_else_waited_for() { ! grep -q "any .*reaped" "$scratch/output"; }
-observe() { # observe NAME
-    rm -f "$scratch/traced/"*
-    one app "$1" --pre-sample-hook "$scratch/leaver"
-    local hook=$out/overview/run-01/hook/events.jsonl leader trace
-    leader=$(jq -r 'select(.kind == "spawned") | .pid' "$hook")
+trace_of() { # trace_of NAME EVENTS FIRST...
+    local leader trace
+    leader=$(jq -r 'select(.kind == "spawned") | .pid' "$2")
     trace=$(grep -l "si_pid=$leader," "$scratch/traced/"*)
     steps "$leader" "$trace" >"$scratch/output"
-    point "$1: wait without reaping, list, signal, list, reap, no child left: in this order" ordered
+    echo "# $1: $(<"$scratch/output")"
+    point "$1: wait without reaping, list, signal, list, reap, no child left: in this order" ordered "${@:3}"
     point "  the number is not signalled once it was given up" nothing_after_reaping
     point "  nobody is waited for by 'any child' while the leader is pinned" nobody_else_waited_for
-    point "  the verdict rests on it" grep -q '"verdict":"echild"' "$hook"
+    grep '"kind":"verdict"' "$2" >"$scratch/output"
+    point "  the verdict rests on it" said '"verdict":"echild"'
+}
+observe() { # observe NAME
+    rm -f "$scratch/traced/"*
+    one parent "$1" --ready file:ready --quit-timeout 500ms --pre-sample-hook "$scratch/leaver"
+    trace_of "$1, a hook whose leader ends first" "$out/overview/run-01/hook/events.jsonl" seen "list" term
+    trace_of "$1, an application" "$out/overview/run-01/events.jsonl" asked seen
 }
 
 if ! strace -qq -o /dev/null true 2>/dev/null; then
