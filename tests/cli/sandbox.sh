@@ -131,9 +131,9 @@ begin() { # begin OUT WORDS
     pid=$!
     set +m
 }
-reads_template() { # the program has a file of it open
+reads_template() { # a thread of the program has a file of it open
     local harness
-    harness=$(child_of "$pid") && find "/proc/$harness/fd" -lname "$scratch/large/*" 2>/dev/null | grep -q .
+    harness=$(child_of "$pid") && find "/proc/$harness"/task/*/fd -lname "$scratch/large/*" 2>/dev/null | grep -q .
 }
 mkdir "$scratch/large"
 if truncate --size=1T "$scratch/large/f" 2>"$scratch/output"; then
