@@ -179,6 +179,18 @@ void pp__tree_place(pp_tree *tree, pp_tree_member *member) {
     pp__tree_emit(tree, PP_TREE_ESCAPED, info, info->ppid);
 }
 
+void pp__tree_glance(pp_tree *tree, size_t index, const pp_proc_info *info) {
+    pp_tree_member *member = &tree->members[index];
+
+    if (!pp_proc_id_equal(member->info.id, info->id))
+        return;
+    if (info->pgid != 0)
+        member->info.pgid = info->pgid;
+    if (info->sid != 0)
+        member->info.sid = info->sid;
+    pp__tree_place(tree, member);
+}
+
 void pp__tree_look_for_stray(pp_tree *tree, size_t index) {
     pp_tree_member *member = &tree->members[index];
     pp_os *os = tree->os;

@@ -34,6 +34,8 @@ void pp__tree_unmet_drop(pp_tree *tree, int32_t pid);
 pp_tree_claim pp__tree_unmet_claim(const pp_tree *tree, const pp_proc_info *info);
 /* Looks at group and session, records an escape once, matches declared helpers. */
 void pp__tree_place(pp_tree *tree, pp_tree_member *member);
+/* The same after a look at a member that was about another: it may be back before the next one. */
+void pp__tree_glance(pp_tree *tree, size_t index, const pp_proc_info *info);
 
 /* tree_discards.c: what a parent must have been given for its children that are gone. */
 typedef struct pp_debt {

@@ -85,9 +85,10 @@ static pp_tree_claim still_stands(walk *w, size_t index) {
     pp_error error = { 0 };
     pp_status status = os->inspect(os->ctx, w->tree->members[index].info.id, &info, &error);
 
-    if (status == PP_OK)
-        return PP_TREE_OURS;
-    return status == PP_E_VANISHED || status == PP_E_STALE ? PP_TREE_STRANGER : PP_TREE_UNCLEAR;
+    if (status != PP_OK)
+        return status == PP_E_VANISHED || status == PP_E_STALE ? PP_TREE_STRANGER : PP_TREE_UNCLEAR;
+    pp__tree_glance(w->tree, index, &info);
+    return PP_TREE_OURS;
 }
 
 /* Whoever is in the leaf was born there or put itself there. */
@@ -430,6 +431,9 @@ static void drop_waited_for(walk *w) {
         if (!is_listed(&w->reread, proc->info.ppid))
             continue;
         pp_status status = os->inspect(os->ctx, proc->info.id, &info, NULL);
+        ptrdiff_t index = pp__tree_find(w->tree, proc->info.id.pid);
+        if (status == PP_OK && index >= 0)
+            pp__tree_glance(w->tree, (size_t)index, &info);
         if (status != PP_E_VANISHED && status != PP_E_STALE)
             continue;
         proc->waited_for = true;

@@ -122,6 +122,47 @@ static void a_parent_of_many_that_vanished_is_read_again_once(void **state) {
     assert_int_equal(f->fake.calls[FAKE_USAGE], 8);
 }
 
+static void child_moves_out(fake_os *fake) {
+    fake_find(fake, CHILD)->info.pgid = CHILD;
+}
+
+/* It is looked at as the parent of one just met, and is back when its own turn comes.
+ * proves: TRK-4 */
+static void an_escape_counts_whatever_the_look_was_for(void **state) {
+    fake_tree *f = *state;
+    (void)sample(f);
+    fake_add(&f->fake, 103, CHILD);
+    fake_find(&f->fake, 103)->info.pgid = 103;
+    fake_rule_add(
+        &f->fake,
+        (fake_rule){ .call = FAKE_IDENTIFY, .pid = 103, .times = 1, .change = child_moves_out });
+    (void)sample(f);
+    fake_find(&f->fake, CHILD)->info.pgid = FAKE_LEADER;
+    (void)sample(f);
+    assert_int_equal(fake_tree_events(f, PP_TREE_ESCAPED, CHILD), 1);
+}
+
+static void sibling_exits_and_child_moves_out(fake_os *fake) {
+    fake_exit(fake, 103, 0);
+    child_moves_out(fake);
+}
+
+/* Here it is what its parent, read again, may have waited for.
+ * proves: TRK-4 */
+static void an_escape_counts_when_its_parent_is_read_again(void **state) {
+    fake_tree *f = *state;
+    fake_add(&f->fake, 103, FAKE_LEADER);
+    (void)sample(f);
+    fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_USAGE,
+                                         .pid = 103,
+                                         .times = 1,
+                                         .change = sibling_exits_and_child_moves_out });
+    (void)sample(f);
+    fake_find(&f->fake, CHILD)->info.pgid = FAKE_LEADER;
+    (void)sample(f);
+    assert_int_equal(fake_tree_events(f, PP_TREE_ESCAPED, CHILD), 1);
+}
+
 /* What an exit record shows must not be less than an earlier frame showed.
  * proves: SMP-4, SMP-5 */
 static void what_was_read_again_is_what_was_last_seen(void **state) {
@@ -379,6 +420,8 @@ int main(void) {
         T(an_ended_member_hides_its_writes_for_a_while),
         T(a_parent_is_read_again_when_its_child_vanished_in_the_pass),
         T(a_parent_of_many_that_vanished_is_read_again_once),
+        T(an_escape_counts_whatever_the_look_was_for),
+        T(an_escape_counts_when_its_parent_is_read_again),
         T(what_was_read_again_is_what_was_last_seen),
         T(what_vanished_unseen_keeps_its_last_reading_and_is_not_called_final),
         T(a_total_that_falls_is_held_at_its_maximum_and_the_gap_told),
