@@ -99,7 +99,7 @@ local STEPS = { { "TiB", 40 }, { "GiB", 30 }, { "MiB", 20 }, { "KiB", 10 } }
 function M.format_bytes(bytes)
   for _, step in ipairs(STEPS) do
     local value = bytes / (1 << step[2])
-    if value >= 1 then
+    if value >= 1023.95 / 1024 then -- in the unit below it would show as 1024.0
       return (("%.1f"):format(value):gsub("%.0$", "")) .. " " .. step[1]
     end
   end
