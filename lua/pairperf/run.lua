@@ -396,15 +396,17 @@ local STEPS = {
 
 -- ---------------------------------------------------------------- shutdown
 
--- One that dies otherwise than by our SIGTERM or SIGKILL when it is asked to end has crashed.
-local function note_crash(run, verdict, asked)
+-- One that ends otherwise than by our SIGTERM or SIGKILL when it is asked to has crashed.
+---@return string? ending
+---@return string? where its core is, as words
+local function crash(run, forced)
   local ending, exit = run.app:ended()
   if exit and exit.core then
     run.events:add("core_dumped", core_file.find(run.home))
   end
-  if asked and exit and exit.signal and exit.signal ~= "SIGTERM" and not verdict.forced then
-    local reason = "the application ended with %s when it was asked to end%s"
-    run:fail("quit", reason:format(ending, core_file.words(run.home, exit)), nil, true)
+  local ours = { SIGTERM = true, SIGKILL = forced }
+  if exit and exit.signal and not ours[exit.signal] then
+    return ending, core_file.words(run.home, exit)
   end
 end
 
@@ -419,10 +421,15 @@ local function quit(run)
   local verdict = run.app:stop { first = "leader", grace_s = session.values["quit-timeout"] }
   note_sweep(run, verdict)
   local problem, halt = child.problem(verdict)
+  local crashed, core_words = crash(run, verdict.forced)
+  crashed = not ending and crashed or nil -- else it is told already
   if problem then
-    run:fail("quit", "the application: " .. problem, halt)
+    local more = crashed and "; it died of " .. crashed .. core_words or ""
+    run:fail("quit", "the application: " .. problem .. more, halt)
+  elseif crashed then
+    local reason = "the application ended with %s when it was asked to end%s"
+    run:fail("quit", reason:format(crashed, core_words), nil, true)
   end
-  note_crash(run, verdict, not ending)
   run:lose(run.app:unwritten())
   local left = run.app:close()
   if left then

@@ -70,7 +70,7 @@ if [ "$(ulimit -Hc)" != unlimited ]; then
     skip "a core dump" "no core of any size may be written here"
 else
     words=(--app-arg crash_when_asked --app-arg "${CORE_MIB:-256}")
-    one live_app crash --ready file:ready "${words[@]}"
+    one live_app crash --ready file:ready --ready-timeout 180s "${words[@]}"
     crash="signal SIGABRT \(core dumped\) when it was asked to end"
     point "an application that dumps its core when it is asked to end: the run fails" failed_at quit
     point "  with signal and core" reported "$crash"

@@ -70,6 +70,17 @@ describe("an application that crashes when it is asked to end", function()
   end)
 end)
 
+-- proves: CAN-2 (B21)
+it("an application whose core takes too long is ended by SIGKILL, and told of with both", function()
+  host.commands["/app"] = { term_exit = ABORTED, on_term = "ignore" }
+  host.files[PATTERN], host.files[HOME .. "core"] = "core\n", "x"
+  assert.equal(
+    "the application: had to be ended by SIGKILL; it died of signal SIGABRT (core dumped); "
+      .. "core file in its home: core, 1 B",
+    fake_session.execute(run, session).failure.reason
+  )
+end)
+
 it("an application that dies by our SIGTERM has not crashed", function()
   host.commands["/app"] = { term_exit = { signal = "SIGTERM" } }
   assert.is_nil(fake_session.execute(run, session).failure)

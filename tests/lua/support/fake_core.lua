@@ -191,7 +191,7 @@ function Supervisor:stop(plan)
   local forced = false
   if not self.exit then
     forced = command.on_term == "ignore"
-    self.exit = forced and { signal = "SIGKILL" } or command.term_exit or { code = 0 }
+    self.exit = command.term_exit or (forced and { signal = "SIGKILL" } or { code = 0 })
   end
   local wait_s = forced and plan.grace_s or command.term_s or 0
   self.stop_at_ns = self.host.now_ns + wait_s * NS
