@@ -163,6 +163,23 @@ describe("report", function()
     end
   end)
 
+  -- proves: REP-1
+  it("lists no file that is still to be written", function()
+    local dir = session(20, 20)
+    local function lists(name)
+      local text = assert(core.fs.read(dir .. "/report.md"))
+      return text:find("\n- " .. name .. "\n", 1, true) ~= nil
+    end
+    local later = "session.json and digests.json are written when the session ends"
+    assert(report.write(dir))
+    assert.is_true(lists "plan.json" and lists(later))
+    assert.is_false(lists "session.json" or lists "digests.json")
+    fixture.write(dir .. "/session.json", '{"schema":"pairperf-session-1","artifacts":{}}')
+    assert(report.write(dir))
+    assert.is_true(lists "session.json" and lists "digests.json")
+    assert.is_false(lists(later))
+  end)
+
   -- proves: REP-5
   it("keeps the summary of a run that left no raw evidence", function()
     local dir = session(20, 30)

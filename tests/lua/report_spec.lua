@@ -554,31 +554,6 @@ describe("a session's report", function()
     )
   end)
 
-  -- proves: REP-1
-  it("lists no file that is still to be written", function()
-    local runs = { [0] = { frames = fixture.steady(20) } }
-    local built, markdown = write(fixture.plan {}, runs)
-    local function lists(name)
-      for _, path in ipairs(built.evidence) do
-        if path == name then
-          return true
-        end
-      end
-      return false
-    end
-    local later = "- session.json and digests.json are written when the session ends"
-    assert.is_true(lists "plan.json")
-    assert.is_false(lists "session.json" or lists "digests.json")
-    assert.is_truthy(markdown:find(later, 1, true))
-    fixture.write(
-      dir .. "/session.json",
-      assert(json.encode { schema = "pairperf-session-1", artifacts = {} })
-    )
-    built, markdown = write(fixture.plan {}, runs)
-    assert.is_true(lists "session.json" and lists "digests.json")
-    assert.is_nil(markdown:find(later, 1, true))
-  end)
-
   -- proves: CLI-9
   it("reports one variant alone without a comparison", function()
     local built, markdown =
