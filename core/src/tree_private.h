@@ -28,10 +28,12 @@ void pp__tree_look_for_stray(pp_tree *tree, size_t index);
 typedef enum pp_tree_claim { PP_TREE_STRANGER = 0, PP_TREE_UNCLEAR, PP_TREE_OURS } pp_tree_claim;
 
 /* tree_unmet.c: adds a number, takes it away, and is this the process that was listed by it?
- * UNCLEAR: it, or one that was born in the same tick. */
+ * UNCLEAR: it, or one that was born in the same tick, or it was listed in this very pass: whether
+ * one comes twice in a pass is a matter of the lists' order. */
 void pp__tree_unmet_note(pp_tree *tree, int32_t pid, int64_t listed_cont_ns);
 void pp__tree_unmet_drop(pp_tree *tree, int32_t pid);
-pp_tree_claim pp__tree_unmet_claim(const pp_tree *tree, const pp_proc_info *info);
+pp_tree_claim pp__tree_unmet_claim(const pp_tree *tree, const pp_proc_info *info,
+                                   int64_t started_cont_ns);
 /* Looks at group and session, records an escape once, matches declared helpers. */
 void pp__tree_place(pp_tree *tree, pp_tree_member *member);
 /* The same after a look at a member that was about another: it may be back before the next one. */

@@ -167,7 +167,7 @@ static bool is_newborn(const walk *w, const pp_proc_info *info) {
 
 static pp_tree_claim claim_of(walk *w, const pp_proc_info *info) {
     pp_tree_claim by_place = claim_by_place(w, info);
-    pp_tree_claim by_list = pp__tree_unmet_claim(w->tree, info);
+    pp_tree_claim by_list = pp__tree_unmet_claim(w->tree, info, w->started_cont_ns);
 
     return by_place > by_list ? by_place : by_list;
 }

@@ -43,11 +43,13 @@ void pp__tree_unmet_drop(pp_tree *tree, int32_t pid) {
         *unmet = tree->unmet[--tree->unmet_count];
 }
 
-pp_tree_claim pp__tree_unmet_claim(const pp_tree *tree, const pp_proc_info *info) {
+pp_tree_claim pp__tree_unmet_claim(const pp_tree *tree, const pp_proc_info *info,
+                                   int64_t started_cont_ns) {
     const pp_tree_unmet *unmet = find(tree, info->id.pid);
 
     if (!unmet || (int64_t)info->start_ns > unmet->listed_cont_ns)
         return PP_TREE_STRANGER;
-    return (int64_t)info->start_ns + START_STEP_NS <= unmet->listed_cont_ns ? PP_TREE_OURS
-                                                                            : PP_TREE_UNCLEAR;
+    bool earlier = unmet->listed_cont_ns < started_cont_ns;
+    bool surely = (int64_t)info->start_ns + START_STEP_NS <= unmet->listed_cont_ns;
+    return earlier && surely ? PP_TREE_OURS : PP_TREE_UNCLEAR;
 }

@@ -107,6 +107,45 @@ static void whose_parent_cannot_be_read_now_is_a_doubt_and_no_stranger(void **st
     assert_int_equal(f->tree.unmet_count, 0);
 }
 
+/* A child whose parent is a member, of a leader that cannot be read in this pass. */
+static void discover_under_an_unreadable_leader(fake_tree *f, bool child_listed_first) {
+    enum { PARENT = 102 };
+    fake_proc *child = child_listed_first ? fake_add(&f->fake, CHILD, PARENT) : NULL;
+    fake_add(&f->fake, PARENT, FAKE_LEADER);
+    if (!child)
+        child = fake_add(&f->fake, CHILD, PARENT);
+    child->gone = true;
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    assert_int_equal(f->tree.count, 2);
+    child->gone = false;
+    f->fake.t_ns += 20 * MS;
+    fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_INSPECT,
+                                         .pid = FAKE_LEADER,
+                                         .times = FAKE_FOREVER,
+                                         .status = PP_E_MALFORMED });
+    assert_int_not_equal(fake_tree_discover(f), PP_OK);
+    f->fake.rule_count = 0;
+}
+
+/* With the child listed first, its parent lists it once more in the same pass.
+ * proves: TRK-2 */
+static void whoever_comes_twice_in_a_pass_is_no_surer_for_it(void **state) {
+    fake_tree *f = *state;
+    discover_under_an_unreadable_leader(f, true);
+    assert_int_equal(f->tree.count, 2);
+    assert_int_equal(f->tree.unmet_count, 1);
+    f->fake.t_ns += 20 * MS;
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    assert_int_equal(f->tree.count, 3);
+}
+
+static void whoever_comes_once_in_a_pass_is_as_sure(void **state) {
+    fake_tree *f = *state;
+    discover_under_an_unreadable_leader(f, false);
+    assert_int_equal(f->tree.count, 2);
+    assert_int_equal(f->tree.unmet_count, 1);
+}
+
 /* The number of a member that ended belongs to a child of one that is met only after it. */
 static void a_number_that_was_taken_again_is_met_in_the_pass_that_meets_its_parent(void **state) {
     fake_tree *f = *state;
@@ -131,6 +170,8 @@ int main(void) {
         T(whoever_was_born_after_the_list_is_a_stranger),
         T(whoever_was_born_in_that_tick_stays_a_doubt),
         T(whose_parent_cannot_be_read_now_is_a_doubt_and_no_stranger),
+        T(whoever_comes_twice_in_a_pass_is_no_surer_for_it),
+        T(whoever_comes_once_in_a_pass_is_as_sure),
         T(a_number_that_was_taken_again_is_met_in_the_pass_that_meets_its_parent),
     };
 #undef T
