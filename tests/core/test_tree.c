@@ -163,6 +163,16 @@ static void an_escape_is_told_once_and_stays_evidence_after_the_return(void **st
     assert_int_equal(f->tree.escape_records[0].info.id.pid, CHILD);
 }
 
+/* proves: GRP-5, TRK-3 */
+static void a_group_whose_leader_is_gone_covers_nobody(void **state) {
+    fake_tree *f = *state;
+    fake_add(&f->fake, CHILD, FAKE_LEADER);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    assert_int_equal(outside(f).alive, 0);
+    f->tree.leader_gone = true;
+    assert_int_equal(outside(f).alive, 1);
+}
+
 /* proves: TRK-3, HOOK-6 */
 static void leaving_only_the_session_or_only_the_group_is_an_escape(void **state) {
     fake_tree *f = *state;
@@ -478,6 +488,7 @@ int main(void) {
         T_MAC(without_adoption_an_orphan_is_found_by_its_group),
         T(a_listed_number_that_is_a_strangers_by_now_is_no_member),
         T_MAC(after_the_leader_is_gone_its_number_makes_nobody_a_member),
+        T(a_group_whose_leader_is_gone_covers_nobody),
         T(an_escape_is_told_once_and_stays_evidence_after_the_return),
         T(leaving_only_the_session_or_only_the_group_is_an_escape),
         T(escape_evidence_is_capped_but_counted_and_no_member_is_dropped),
