@@ -163,7 +163,7 @@ static void an_escape_is_told_once_and_stays_evidence_after_the_return(void **st
     assert_int_equal(f->tree.escape_records[0].info.id.pid, CHILD);
 }
 
-/* proves: GRP-5, TRK-3 */
+/* proves: TRK-3 */
 static void a_group_whose_leader_is_gone_covers_nobody(void **state) {
     fake_tree *f = *state;
     fake_add(&f->fake, CHILD, FAKE_LEADER);
