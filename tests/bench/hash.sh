@@ -46,10 +46,14 @@ declare -A cpu wall
 
 # KEY WORD...: keeps the least CPU (own and children's) and wall
 measure() {
-    local key=$1 real user sys used
+    local key=$1 said real user sys used
     shift
     local TIMEFORMAT='%R %U %S'
-    read -r real user sys < <({ time "$@" >/dev/null; } 2>&1 | tail -n 1)
+    said=$({ time "$@" >/dev/null; } 2>&1) || {
+        echo "MISS hash: $key failed: $said"
+        exit 1
+    }
+    read -r real user sys <<<"${said##*$'\n'}"
     used=$(awk "BEGIN { printf \"%.3f\", $user + $sys }")
     cpu[$key]=$(printf '%s\n' "${cpu[$key]-$used}" "$used" | sort -g | head -n 1)
     wall[$key]=$(printf '%s\n' "${wall[$key]-$real}" "$real" | sort -g | head -n 1)

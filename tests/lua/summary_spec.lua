@@ -426,17 +426,18 @@ describe("a run's summary", function()
     assert.near(35, value(result, "cpu_percent_observed"), 1e-9)
   end)
 
+  local function failed_at(second, step, reason, next_command)
+    local fields = { step = step, reason = reason, next = next_command }
+    return fixture.event("run_failed", second * S, fields)
+  end
+
   -- proves: REP-8
   it("takes step, reason and next command of the first failure", function()
     local result = build {
       frames = fixture.steady(25),
       events = fixture.events {
-        fixture.event(
-          "run_failed",
-          121 * S,
-          { step = "pre_sample_hook", reason = "exit status 3", next = "less e" }
-        ),
-        fixture.event("run_failed", 122 * S, { step = "quit", reason = "later", next = "less q" }),
+        failed_at(121, "pre_sample_hook", "exit status 3", "less e"),
+        failed_at(122, "quit", "later", "less q"),
       },
     }
     assert.equal("pre_sample_hook", result.failure.step)
@@ -447,16 +448,13 @@ describe("a run's summary", function()
 
   -- proves: GRP-9, CAN-3
   it("names who was left also after another failure", function()
-    local left = { step = "quit", reason = "left running: pid 7", next = "less q", halt = true }
+    local left = failed_at(122, "quit", "left running: pid 7", "less q")
+    left.halt = true
     local result = build {
       frames = fixture.steady(25),
       events = fixture.events {
-        fixture.event(
-          "run_failed",
-          121 * S,
-          { step = "sampling", reason = "\xffno", next = "less e" }
-        ),
-        fixture.event("run_failed", 122 * S, left),
+        failed_at(121, "sampling", "\xffno", "less e"),
+        left,
       },
     }
     assert.equal("sampling", result.failure.step)

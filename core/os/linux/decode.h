@@ -141,8 +141,9 @@ typedef struct pp_linux_leaf_owner {
 } pp_linux_leaf_owner;
 
 bool pp__linux_decode_leaf_name(const char *name, pp_linux_leaf_owner *ret_owner);
-/* The extended attribute system.posix_acl_access: "user::rw-,user:1000:rw-,group::r--,mask::rw-,
- * other::r--", without a space, in the kernel's order. The caller frees it. */
+
+/* decode_acl.c: the extended attribute system.posix_acl_access as "user::rw-,user:1000:rw-,..." in
+ * the kernel's order. The caller frees it. */
 pp_status pp__linux_decode_acl(const void *bytes, size_t size, char **ret_text, pp_error *reterr);
 
 /* The names in a result of getdents64; false when `at` stands at the end or at nonsense. */
