@@ -54,6 +54,13 @@ static void unverified(pp_json *json, const pp_tree *tree) {
     pp_json_end_array(json);
 }
 
+static void outlasted(pp_json *json, const pp_outlasted *list) {
+    pp_json_begin_array(json);
+    for (uint64_t i = 0; i < list->total && i < PP_OUTLASTED_MAX; i++)
+        process(json, &list->infos[i], false, true);
+    pp_json_end_array(json);
+}
+
 static void own(pp_json *json, const pp_verdict_record *record) {
     pp_json_begin_object(json);
     key_reading(json, "cpu_ns", record->own_cpu_ns);
@@ -107,6 +114,9 @@ void pp__record_verdict(pp_json *json, const pp_verdict_record *record) {
     pp_json_key(json, "leader_exit");
     leader_exit(json, record);
     key_bool(json, "leader_reaped_elsewhere", stop->leader_lost);
+    pp_json_key(json, "outlasted");
+    outlasted(json, record->outlasted);
+    key_u64(json, "outlasted_total", record->outlasted->total);
     pp_json_key(json, "own");
     own(json, record);
     pp_json_key(json, "proofs");

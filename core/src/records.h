@@ -34,6 +34,14 @@ typedef struct pp_event {
 
 void pp__record_event(pp_json *json, const pp_event *event);
 
+#define PP_OUTLASTED_MAX 64
+
+/* Members of the group that SIGKILL was sent to, as last looked at before. */
+typedef struct pp_outlasted {
+    pp_proc_info infos[PP_OUTLASTED_MAX]; /* the first ones */
+    uint64_t total;
+} pp_outlasted;
+
 /* All that the verdict rests on. */
 typedef struct pp_verdict_record {
     uint64_t seq;
@@ -46,7 +54,8 @@ typedef struct pp_verdict_record {
     bool group_empty;     /* a whole list without members was seen */
     pp_status leaf_empty; /* PP_OK, PP_E_AGAIN: somebody lives in it; others: not known */
     bool childless;
-    const pp_tree *tree; /* who is left */
+    const pp_tree *tree;           /* who is left */
+    const pp_outlasted *outlasted; /* who had not ended in the grace */
     uint64_t frames, frames_dropped;
     uint64_t tree_events; /* seen, told or not */
     pp_reading own_cpu_ns, own_rss_bytes;

@@ -55,6 +55,7 @@ typedef struct pp_loop {
     uint64_t tree_events; /* seen; the first ones are told */
 
     pp_stop stop;
+    pp_outlasted outlasted;
     const char *cause;
     int64_t stop_requested_ns;
     int64_t next_sweep_ns, sweep_pause_ns, next_look_ns;

@@ -132,6 +132,21 @@ static void signal_group(pp_loop *loop, int signal_number) {
         pp__loop_lose_leader(loop, &error);
 }
 
+/* Who is there when the grace is over, for words about a run that needed SIGKILL. */
+static void note_outlasted(pp_loop *loop) {
+    pp_outlasted *list = &loop->outlasted;
+
+    for (size_t i = 0; i < loop->tree.count; i++) {
+        const pp_tree_member *member = &loop->tree.members[i];
+        if (!member->seen || member->info.phase == PP_PHASE_ZOMBIE ||
+            member->info.pgid != loop->leader.pid)
+            continue;
+        if (list->total < PP_OUTLASTED_MAX)
+            list->infos[list->total] = member->info;
+        list->total++;
+    }
+}
+
 static void signal_leader(pp_loop *loop, int signal_number) {
     pp_error error = { 0 };
     pp_status status = loop->os->signal(loop->os->ctx, loop->leader, signal_number, &error);
@@ -247,6 +262,7 @@ static void finish(pp_loop *loop) {
                                  .leaf_empty = loop->leaf_empty,
                                  .childless = loop->childless,
                                  .tree = &loop->tree,
+                                 .outlasted = &loop->outlasted,
                                  .tree_events = loop->tree_events };
 
     pp__loop_last_frame(loop);
@@ -275,6 +291,7 @@ static bool act(pp_loop *loop, pp_stop_action action) {
         signal_group(loop, SIGTERM);
         return false;
     case PP_STOP_KILL_GROUP:
+        note_outlasted(loop);
         signal_group(loop, SIGKILL);
         return true;
     case PP_STOP_KILL_RECORDED:

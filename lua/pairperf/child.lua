@@ -3,6 +3,7 @@
 --- always verified, and the words for a verdict are the same everywhere.
 local core = require "pairperf.core"
 local errors = require "pairperf.error"
+local format = require "pairperf.format"
 local measured = require "pairperf.measured"
 local waiting = require "pairperf.waiting"
 
@@ -202,14 +203,47 @@ function M.ending(exit)
   return ("exit status %d"):format(exit.code)
 end
 
+local STATES = {
+  zombie = " (ended, not reaped by its parent)",
+  stopped = " (stopped, state T: it could not end by itself)",
+}
+
+local function named(one)
+  local exe = one.exe and format.text(one.exe) or "?"
+  local start = measured.start_token(one.start)
+  return ("pid %s start %s %s%s"):format(one.pid, start, exe, STATES[one.phase] or "")
+end
+
 local function listed(identities)
   local parts = {}
   for i, one in ipairs(identities or {}) do
-    local ended = one.phase == "zombie" and " (ended, not reaped by its parent)" or ""
-    local start = measured.start_token(one.start)
-    parts[i] = ("pid %s start %s %s%s"):format(one.pid, start, one.exe or "?", ended)
+    parts[i] = named(one)
   end
   return table.concat(parts, "; ")
+end
+
+local OUTLASTED_NAMED <const> = 5
+
+--- Who was still there when the time to end was over, those that were stopped first; an empty text
+--- when nobody was, or nobody knows.
+---@param verdict table
+---@return string
+function M.outlasted(verdict)
+  local list, first = {}, 1
+  for _, one in ipairs(verdict.outlasted or {}) do
+    local stopped = one.phase == "stopped"
+    table.insert(list, stopped and first or #list + 1, one)
+    first = first + (stopped and 1 or 0)
+  end
+  if #list == 0 then
+    return ""
+  end
+  local named_here = listed(table.move(list, 1, OUTLASTED_NAMED, 1, {}))
+  local others = verdict.outlasted_total - OUTLASTED_NAMED
+  return ("; still there then: %s%s"):format(
+    named_here,
+    others > 0 and ("; and %d more"):format(others) or ""
+  )
 end
 
 local ADVICE = " (check pid and start token before ending anything by hand)"
@@ -284,7 +318,7 @@ function M.problem(verdict)
     cause = cause .. swept(verdict.sweep)
     return "cleanup unverified: " .. cause .. (who ~= "" and "; " .. who .. ADVICE or ""), true
   elseif verdict.forced then
-    return "had to be ended by SIGKILL", false
+    return "had to be ended by SIGKILL" .. M.outlasted(verdict), false
   end
 end
 

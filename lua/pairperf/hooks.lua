@@ -99,7 +99,11 @@ local function first_problem(self, state, verdict)
   local problem, halt = child.problem(verdict)
   if verdict.forced and not halt then
     local grace = units.format_seconds(self.plan.grace_s)
-    problem = ("did not end within %s of SIGTERM and was ended by SIGKILL%s"):format(grace, TRAP)
+    problem = ("did not end within %s of SIGTERM and was ended by SIGKILL%s%s"):format(
+      grace,
+      TRAP,
+      child.outlasted(verdict)
+    )
   end
   local own = not halt and child.own_cause(verdict)
   if own then

@@ -29,15 +29,24 @@ echo yes >"$HOME/ready"
 kill -STOP $$
 APP
 in_frames() { grep '"window":1' "$out/overview/run-$run/samples.jsonl" | grep -q "$1"; }
+needed='had to be ended by SIGKILL; still there then: pid [0-9]+ start [0-9]+ [^;]*\(stopped, state T: it could not end by itself\)'
+names_who_stopped() { # as the frames knew it
+    local pid
+    pid=$(jq -r 'select(.window == 1) | .procs[] | select(.phase == "stopped") | .pid' \
+        "$out/overview/run-$run/samples.jsonl" | sort -u)
+    verdict_of '.outlasted[] | select(.phase == "stopped") | .pid' | grep -qx "$pid" &&
+        jq -r .failure.reason "$out/overview/run-$run/summary.json" |
+        grep -Eq "^the application: ${needed/pid \[0-9]+/pid $pid}"
+}
 for app in stops_child stops_itself; do
     pair app "$app" "$app" --repetitions 1 --ready file:ready --quit-timeout 500ms
     point "$app: the candidate's runs fail at their end" each_run_of candidate failed_at quit
-    point "  since SIGKILL was needed" each_run_of candidate reason 'the application: had to be ended by SIGKILL'
+    point "  since SIGKILL was needed, and for whom" each_run_of candidate names_who_stopped
     point "  and none but theirs" each_run_of baseline succeeded
     point "  the frames tell who was stopped" each_run_of candidate in_frames '"phase":"stopped"'
     point "  all of it is proven gone" each_run_of candidate event verdict '"verdict":"echild"'
     point "  so the session goes on, to status 1" status_is 1
-    point "  the report says so" reported 'candidate \|.*failed \|.*had to be ended by SIGKILL'
+    point "  the report says so" reported "candidate \\|.*failed \\|.*$needed"
     point "  every file parses" evidence_parses
     point "  nothing is left" nothing_left
 done

@@ -346,9 +346,13 @@ static void a_verdict_lists_survivors_and_unverified_by_pid_and_start(void **sta
     pp_tree tree = { .members = members, .count = 2, .escapes = 1, .reaped_cpu_ns = 12 };
     tree.escape_records[0].info.id = (pp_proc_id){ 9, 90, 0 };
     pp_stop stop = { .verdict = PP_VERDICT_LEFT_RUNNING, .forced = true };
+    pp_outlasted outlasted = { .total = 1 };
+    outlasted.infos[0] = members[1].info;
+    outlasted.infos[0].phase = PP_PHASE_STOPPED;
     pp_verdict_record record = { .seq = 1,
                                  .stop = &stop,
                                  .cause = "requested",
+                                 .outlasted = &outlasted,
                                  .adopts = true,
                                  .exited = true,
                                  .exit = { .code = 3 },
@@ -370,6 +374,9 @@ static void a_verdict_lists_survivors_and_unverified_by_pid_and_start(void **sta
     assert_holds(l.text, "\"verdict\":\"left_running\",\"verified_ns\":77");
     assert_holds(l.text, "\"leader_exit\":{\"code\":3}");
     assert_holds(l.text, "\"forced\":true");
+    assert_holds(l.text, "\"outlasted\":[{\"exe\":\"\",\"expected\":false,\"pgid\":6,"
+                         "\"phase\":\"stopped\",\"pid\":6,\"start\":60,\"unique\":0}],"
+                         "\"outlasted_total\":1,");
     assert_holds(l.text, "\"reaped_cpu_ns\":12,");
     assert_holds(l.text, "\"own\":{\"cpu_ns\":1,\"frames\":0,\"frames_dropped\":0,"
                          "\"rss_bytes\":null,\"tree_events\":0}");
@@ -384,7 +391,10 @@ static void a_verdict_claims_no_proof_that_the_system_cannot_give(void **state) 
     pp_stop stop = { .verdict = PP_VERDICT_GROUP_EMPTY,
                      .signal_failed = true,
                      .signal_status = PP_E_DENIED };
-    pp_verdict_record record = { .stop = &stop, .cause = "latest_end", .tree = &tree };
+    pp_outlasted outlasted = { .total = 0 };
+    pp_verdict_record record = {
+        .stop = &stop, .cause = "latest_end", .tree = &tree, .outlasted = &outlasted
+    };
     pp__record_verdict(&l.json, &record);
     finish(&l);
     assert_holds(l.text, "\"kernel_childless\":\"unsupported\"");
@@ -396,19 +406,23 @@ static void a_verdict_claims_no_proof_that_the_system_cannot_give(void **state) 
 }
 
 /* proves: TRK-4 */
-static void escape_records_are_capped_and_the_total_is_told(void **state) {
+static void records_of_processes_are_capped_and_the_total_is_told(void **state) {
     (void)state;
     line l = { 0 };
     pp_tree tree = { .escapes = PP_TREE_ESCAPES_MAX + 3 };
     pp_stop stop = { 0 };
-    pp_verdict_record record = { .stop = &stop, .cause = "requested", .tree = &tree };
+    pp_outlasted outlasted = { .total = PP_OUTLASTED_MAX + 1 };
+    pp_verdict_record record = {
+        .stop = &stop, .cause = "requested", .tree = &tree, .outlasted = &outlasted
+    };
     pp__record_verdict(&l.json, &record);
     finish(&l);
     assert_holds(l.text, "\"escapees_total\":67");
+    assert_holds(l.text, "\"outlasted_total\":65");
     size_t listed = 0;
     for (const char *at = l.text; (at = strstr(at, "\"expected\":")) != NULL; at++)
         listed++;
-    assert_int_equal(listed, PP_TREE_ESCAPES_MAX);
+    assert_int_equal(listed, PP_TREE_ESCAPES_MAX + PP_OUTLASTED_MAX);
 }
 
 int main(void) {
@@ -427,7 +441,7 @@ int main(void) {
         cmocka_unit_test(a_missing_capability_names_its_state_and_consequence),
         cmocka_unit_test(a_verdict_lists_survivors_and_unverified_by_pid_and_start),
         cmocka_unit_test(a_verdict_claims_no_proof_that_the_system_cannot_give),
-        cmocka_unit_test(escape_records_are_capped_and_the_total_is_told),
+        cmocka_unit_test(records_of_processes_are_capped_and_the_total_is_told),
     };
     return cmocka_run_group_tests_name("records", tests, NULL, NULL);
 }

@@ -147,6 +147,36 @@ static void whoever_was_confirmed_and_is_not_on_record_is_let_go(void **state) {
     fake_harness_done(&h);
 }
 
+/* The leader, a stopped member, one that ended unreaped by its parent, and one outside. */
+static void stopped_and_others(fake_os *fake) {
+    fake_proc *stopped = fake_add(fake, CHILD, FAKE_LEADER);
+    stopped->deaf = true;
+    stopped->info.phase = PP_PHASE_STOPPED;
+    fake_add(fake, CHILD + 1, FAKE_LEADER)->info.phase = PP_PHASE_ZOMBIE;
+    fake_add(fake, CHILD + 2, FAKE_LEADER)->info.pgid = CHILD + 2;
+    fake_find(fake, FAKE_LEADER)->deaf = true;
+}
+
+/* proves: GRP-4, GRP-12 */
+static void a_verdict_names_the_members_that_sigkill_was_needed_for(void **state) {
+    fake_harness h;
+    (void)state;
+    fake_harness_init(&h, true);
+    h.fake.on_spawn = stopped_and_others;
+    fake_hello(&h, FAKE_BUILD);
+    fake_spawn(&h);
+    fake_after(&h.fake, STOP_NS, stop);
+    assert_int_equal(pp_loop_run(&h.fake.os, FAKE_BUILD, NULL), PP_OK);
+    assert_true(h.forced);
+    assert_int_equal(fake_lines(&h.events,
+                                "\"outlasted\":[{\"exe\":\"/bin/fake\",\"expected\":false,"
+                                "\"pgid\":100,\"phase\":\"alive\",\"pid\":100,",
+                                "\"phase\":\"stopped\",\"pid\":101,\"start\":1002,\"unique\":0}],"
+                                "\"outlasted_total\":2,"),
+                     1);
+    fake_harness_done(&h);
+}
+
 static void deaf_family(fake_os *fake) {
     deaf_child(fake);
     fake_exit(fake, FAKE_LEADER, 0);
@@ -209,6 +239,7 @@ int main(void) {
         cmocka_unit_test(
             without_the_leader_whoever_may_have_left_the_group_is_named_and_not_killed),
         cmocka_unit_test(whoever_was_confirmed_and_is_not_on_record_is_let_go),
+        cmocka_unit_test(a_verdict_names_the_members_that_sigkill_was_needed_for),
         cmocka_unit_test(a_group_signal_that_is_refused_means_recorded_members_one_by_one),
         cmocka_unit_test(whoever_was_listed_and_never_looked_at_is_named_by_its_number),
     };

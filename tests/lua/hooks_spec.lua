@@ -55,6 +55,17 @@ describe("a load hook", function()
     assert.is_falsy(halt)
   end)
 
+  -- proves: GRP-12, HOOK-6
+  it("that needs SIGKILL is told with those who were still there", function()
+    local left = { { pid = 41, start = 7, exe = "/e", phase = "stopped" } }
+    local verdict = { verdict = "echild", outlasted = left, outlasted_total = 1 }
+    local problem = start({ on_term = "ignore", verdict = verdict }):finish()
+    assert.matches(
+      "TERM; still there then: pid 41 start 7 /e %(stopped, state T: it could not end by itself%)$",
+      problem
+    )
+  end)
+
   it("that ends early with 0 is a success, flagged with the time", function()
     local hook = start { exit_after_s = 2 }
     waiting.pause(3)

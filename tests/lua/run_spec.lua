@@ -172,6 +172,27 @@ describe("an application", function()
     assert.is_nil(done.halt)
   end)
 
+  -- proves: GRP-12, CAN-2
+  it(
+    "that needs SIGKILL is told with those who were still there, the stopped ones first",
+    function()
+      local outlasted = {}
+      for pid = 41, 46 do
+        outlasted[#outlasted + 1] = { pid = pid, start = 7, exe = "/e", phase = "alive" }
+      end
+      outlasted[4].phase, outlasted[4].exe = "stopped", { bytes_hex = "2fff" }
+      local verdict = { verdict = "echild", outlasted = outlasted, outlasted_total = 70 }
+      host.commands["/app"] = { on_term = "ignore", verdict = verdict }
+      assert.equal(
+        "the application: had to be ended by SIGKILL; still there then: "
+          .. "pid 44 start 7 /\\xff (stopped, state T: it could not end by itself); "
+          .. "pid 41 start 7 /e; pid 42 start 7 /e; pid 43 start 7 /e; "
+          .. "pid 45 start 7 /e; and 65 more",
+        execute().failure.reason
+      )
+    end
+  )
+
   it("that dies by our SIGTERM is no failure", function()
     host.commands["/app"] = { term_exit = { signal = "SIGTERM" } }
     assert.is_nil(execute().failure)
