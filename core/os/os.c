@@ -108,11 +108,11 @@ void pp_os_without_orphans(pp_os *os) {
     os->kill_children = no_kill_children;
 }
 
-static pp_reading no_births(void *ctx) {
+static pp_notices no_notices(void *ctx) {
     (void)ctx;
-    return pp_missing(PP_E_UNSUPPORTED);
+    return (pp_notices){ .births = pp_missing(PP_E_UNSUPPORTED) };
 }
 
-void pp_os_without_births(pp_os *os) {
-    os->births = no_births;
+void pp_os_without_notices(pp_os *os) {
+    os->notices = no_notices;
 }

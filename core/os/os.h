@@ -155,10 +155,8 @@ typedef struct pp_os {
      * once, an earlier question about this process is still unanswered, or too many are about
      * others. */
     void (*memory)(void *ctx, pp_memory_answer *items, size_t count, int64_t deadline_ns);
-    /* How many processes were born in the tree so far, the leader included, met or not; of a
-     * command that asked for it. Missing: UNSUPPORTED here, or from the first notice on that was
-     * lost (ENUMERATION). */
-    pp_reading (*births)(void *ctx);
+    /* What the kernel's notices told so far, of a command that asked for them. */
+    pp_notices (*notices)(void *ctx);
     /* The leaf: a cgroup of the command's own. PP_E_UNSUPPORTED from each: there is none.
      * What was counted in it; single fields may be missing. */
     pp_status (*leaf_read)(void *ctx, pp_leaf *ret_leaf, pp_error *reterr);
@@ -204,8 +202,8 @@ typedef struct pp_os {
 
 /* Sets the functions for orphans to those of a host that adopts none. */
 void pp_os_without_orphans(pp_os *os);
-/* Sets births to that of a host that is not told of them. */
-void pp_os_without_births(pp_os *os);
+/* Sets notices to that of a host that is not told anything. */
+void pp_os_without_notices(pp_os *os);
 /* Sets the leaf's functions to those of a host that never has one. */
 void pp_os_without_leaf(pp_os *os);
 

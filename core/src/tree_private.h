@@ -39,6 +39,9 @@ void pp__tree_place(pp_tree *tree, pp_tree_member *member);
 /* The same after a look at a member that was about another: it may be back before the next one. */
 void pp__tree_glance(pp_tree *tree, size_t index, const pp_proc_info *info);
 
+/* tree_conserve.c: closes the frame's conservation over its processes. */
+void pp__tree_conserve(pp_tree *tree, pp_frame *frame);
+
 /* tree_discards.c: what a parent must have been given for its children that are gone. */
 typedef struct pp_debt {
     pp_proc_id parent;

@@ -31,6 +31,8 @@ typedef struct walk {
     int64_t orphans_ns;    /* spent on those that ended */
     size_t orphans;        /* how many */
     int64_t started_cont_ns;
+    bool nobody_new;       /* so the notices say: children lists are not read */
+    bool surprised;        /* there was one all the same */
     pp_status leaf_status; /* PP_OK: that list is whole; UNSUPPORTED: there is no such cgroup */
 } walk;
 
@@ -204,6 +206,7 @@ static void meet(walk *w, int32_t pid) {
         pp_pid_map_remove(&w->queued, pid); /* its parent may be met, and list it, after it */
         return;
     }
+    w->surprised = w->nobody_new;
     learn_own_pid(w, &info);
     if (!pp__tree_add(w->tree, &info)) {
         note_enumeration(w, PP_E_NOMEM);
@@ -251,6 +254,8 @@ static void recheck(walk *w, size_t index) {
     }
     if (status != PP_OK) {
         pp_frame_add_failure(w->frame, old.id.pid, true, &error);
+        if (!w->nobody_new) /* whoever it has now is in doubt */
+            push_children(w, old.id.pid);
         return; /* stays a member, not seen: unverified */
     }
     learn_own_pid(w, &info);
@@ -259,7 +264,7 @@ static void recheck(walk *w, size_t index) {
     pp__tree_place(w->tree, member);
     if (info.ppid != old.ppid && old.ppid != 0)
         pp__tree_emit(w->tree, PP_TREE_REPARENTED, &info, old.ppid);
-    if (info.phase != PP_PHASE_ZOMBIE) /* its children were given away */
+    if (info.phase != PP_PHASE_ZOMBIE && !w->nobody_new) /* a zombie's were given away */
         push_children(w, info.id.pid);
 }
 
@@ -448,65 +453,6 @@ static void reread_parents(walk *w) {
     drop_waited_for(w);
 }
 
-static void add_pair(pp_sum *sum, const pp_usage *usage) {
-    pp_sum_add(sum, usage->cpu_ns);
-    pp_sum_add(sum, usage->child_cpu_ns);
-}
-
-/* Two tick counters (user, system), each cut down to a tick of at most 10 ms. */
-#define WAITED_ERROR_NS 20000000U
-
-/* A conserved total never falls: lifts it to its running maximum, and says by how much. */
-static uint64_t hold_up(pp_reading *total, uint64_t *floor) {
-    uint64_t lifted = 0;
-
-    if (!total->known)
-        return 0;
-    if (total->value < *floor) {
-        lifted = *floor - total->value;
-        total->value = *floor;
-    }
-    *floor = total->value;
-    return lifted;
-}
-
-static void conserve(pp_tree *tree, pp_frame *frame) {
-    pp_conservation *total = &frame->conservation;
-    pp_sum cpu = { 0 }, written = { 0 };
-
-    if (!tree->os->adopts) { /* what an orphan used last is lost: nothing is conserved */
-        total->cpu_ns = total->write_bytes = pp_missing(PP_E_UNSUPPORTED);
-        return;
-    }
-    for (size_t i = 0; i < frame->proc_count; i++) {
-        const pp_usage *usage = &frame->procs[i].usage;
-        if (frame->procs[i].waited_for)
-            continue;
-        add_pair(&cpu, usage);
-        if (!usage->write_bytes.known && usage->write_bytes.why == PP_E_VANISHED)
-            total->unreaped++; /* comes back with its parent's counters */
-        else
-            pp_sum_add(&written, usage->write_bytes);
-        if (usage->child_cpu_ns.known && usage->child_cpu_ns.value > 0)
-            total->error_ns += WAITED_ERROR_NS;
-    }
-    pp_sum_add(&cpu, tree->reaped_missing ? pp_missing(tree->reaped_missing)
-                                          : pp_known(tree->reaped_cpu_ns));
-    pp_sum_add(&written, tree->reaped_write_missing ? pp_missing(tree->reaped_write_missing)
-                                                    : pp_known(tree->reaped_write_bytes));
-    total->reaped_cpu_ns = tree->reaped_cpu_ns;
-    total->reaped_write_bytes = tree->reaped_write_bytes;
-    total->lower_bound = tree->lower_bound;
-    total->cpu_ns = pp_sum_total(&cpu);
-    total->write_bytes = pp_sum_total(&written);
-    if (frame->enumeration != PP_OK) { /* an unseen member would make the sum a partial one */
-        total->cpu_ns = pp_missing(frame->enumeration);
-        total->write_bytes = pp_missing(frame->enumeration);
-    }
-    total->clamped_ns = hold_up(&total->cpu_ns, &tree->cpu_floor_ns);
-    total->clamped_write_bytes = hold_up(&total->write_bytes, &tree->write_floor_bytes);
-}
-
 static void read_leaf(walk *w) {
     pp_os *os = w->tree->os;
     pp_frame *frame = w->frame;
@@ -558,11 +504,23 @@ static void hand_over_exits(pp_tree *tree, pp_frame *frame) {
     tree->exit_count = 0;
 }
 
+static bool are_equal(pp_notices a, pp_notices b) {
+    return a.births.known && b.births.known && a.births.value == b.births.value && a.ends == b.ends;
+}
+
+/* A pass during which nobody was born or ended has met everybody, if no look failed. Notices may be
+ * lost without a word, if seldom: a memory pass believes none. */
+static bool met_everybody(const walk *w, pp_notices before, pp_notices after) {
+    return are_equal(before, after) && w->frame->enumeration == PP_OK && !w->surprised;
+}
+
 void pp_tree_sample(pp_tree *tree, int64_t memory_budget_ns, pp_frame *frame) {
     pp_os *os = tree->os;
     walk w = { .tree = tree, .frame = frame };
     pp_now now = { 0 };
+    const pp_notices before = os->notices(os->ctx);
 
+    w.nobody_new = memory_budget_ns <= 0 && are_equal(tree->quiet, before);
     note_enumeration(&w, os->now(os->ctx, &now, NULL));
     frame->listed_cont_ns = w.started_cont_ns = now.cont_ns;
     discover(&w);
@@ -572,9 +530,11 @@ void pp_tree_sample(pp_tree *tree, int64_t memory_budget_ns, pp_frame *frame) {
     frame->wall_ns = now.wall_ns;
     read_counters(&w);
     reread_parents(&w);
-    conserve(tree, frame);
+    pp__tree_conserve(tree, frame);
     read_leaf(&w);
-    frame->births = os->births(os->ctx);
+    const pp_notices after = os->notices(os->ctx);
+    frame->births = after.births;
+    tree->quiet = met_everybody(&w, before, after) ? after : (pp_notices){ 0 };
     if (memory_budget_ns > 0)
         read_memory(tree, frame->t_ns + memory_budget_ns, frame);
     hand_over_exits(tree, frame);

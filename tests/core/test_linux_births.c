@@ -129,7 +129,7 @@ static void start(void) {
 }
 
 static uint64_t count(void) {
-    pp_reading births = pp__linux_births(&host);
+    pp_reading births = pp__linux_notices(&host).births;
     assert_true(births.known);
     return births.value;
 }
@@ -182,14 +182,18 @@ static void a_process_lives_as_long_as_any_of_its_threads(void **state) {
     born(LEADER, CHILD);
     assert_int_equal(count(), 2);
     thread_ended(LEADER, LEADER + 2);
+    assert_int_equal(pp__linux_notices(&host).ends, 0);
     thread_ended(LEADER, LEADER + 1);
+    assert_int_equal(pp__linux_notices(&host).ends, 1);
+    ended(STRANGER);
+    assert_int_equal(pp__linux_notices(&host).ends, 1);
     born(LEADER, CHILD + 1); /* whoever has the number now */
     assert_int_equal(count(), 2);
 }
 
 static void missing_for_good(pp_status why) {
     for (int i = 0; i < 2; i++) {
-        pp_reading births = pp__linux_births(&host);
+        pp_reading births = pp__linux_notices(&host).births;
         assert_false(births.known);
         assert_int_equal(births.why, why);
     }
@@ -201,7 +205,7 @@ static void a_lost_notice_ends_the_count_for_good(void **state) {
     (void)state;
     start();
     kernel.end = -ENOBUFS;
-    pp_reading births = pp__linux_births(&host);
+    pp_reading births = pp__linux_notices(&host).births;
     assert_false(births.known);
     kernel.end = -EAGAIN;
     born(LEADER, CHILD);

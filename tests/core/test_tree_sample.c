@@ -142,6 +142,30 @@ static void an_escape_counts_whatever_the_look_was_for(void **state) {
     assert_int_equal(fake_tree_events(f, PP_TREE_ESCAPED, CHILD), 1);
 }
 
+/* Whose children are not read has perhaps one that nobody knows.
+ * proves: TRK-2, SMP-4 */
+static void children_of_one_that_cannot_be_looked_at_are_in_doubt(void **state) {
+    fake_tree *f = *state;
+    (void)sample(f);
+    size_t before = f->frame.proc_count;
+    fake_add(&f->fake, 103, CHILD);
+    fake_escape(&f->fake, 103);
+    f->fake.t_ns += 20000000;
+    fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_INSPECT,
+                                         .pid = CHILD,
+                                         .times = 3, /* for itself, and as 103's parent */
+                                         .status = PP_E_DENIED });
+    (void)sample(f);
+    assert_int_equal(f->frame.enumeration, PP_E_UNVERIFIED);
+    assert_false(f->frame.conservation.cpu_ns.known);
+    f->fake.t_ns += 20000000;
+    (void)sample(f);
+    f->fake.t_ns += 20000000;
+    (void)sample(f);
+    assert_int_equal(f->frame.enumeration, PP_OK);
+    assert_int_equal(f->frame.proc_count, before + 1);
+}
+
 static void sibling_exits_and_child_moves_out(fake_os *fake) {
     fake_exit(fake, 103, 0);
     child_moves_out(fake);
@@ -421,6 +445,7 @@ int main(void) {
         T(a_parent_is_read_again_when_its_child_vanished_in_the_pass),
         T(a_parent_of_many_that_vanished_is_read_again_once),
         T(an_escape_counts_whatever_the_look_was_for),
+        T(children_of_one_that_cannot_be_looked_at_are_in_doubt),
         T(an_escape_counts_when_its_parent_is_read_again),
         T(what_was_read_again_is_what_was_last_seen),
         T(what_vanished_unseen_keeps_its_last_reading_and_is_not_called_final),

@@ -43,12 +43,12 @@ static void every_birth_in_the_tree_counts_though_nobody_met_it(void **state) {
                                    "(setsid /bin/true &); i=$((i+1)); done; "
                                    "echo done; exec sleep 1000");
     if (!births_are_told()) {
-        assert_false(live_os.births(live_os.ctx).known);
+        assert_false(live_os.notices(live_os.ctx).births.known);
         live_end(leader);
         skip();
     }
     (void)live_await_output("done");
-    pp_reading births = live_os.births(live_os.ctx);
+    pp_reading births = live_os.notices(live_os.ctx).births;
     assert_true(births.known);
     assert_int_equal(births.value, 1 + 3 * TURNS);
     live_end(leader);

@@ -12,8 +12,8 @@ work=$PWD/build/mutants
 jobs=$(getconf _NPROCESSORS_ONLN)
 kernels_first=1..3000
 kernels_more=3001..60000
-units=(stop pid_map linux_kill tree tree_unmet tree_crowd tree_discards tree_leaf tree_orphans tree_sample
-    frame records message outbox loop watch teardown teardown_crowd teardown_group teardown_leaf guard)
+units=(stop pid_map linux_kill tree tree_unmet tree_crowd tree_discards tree_leaf tree_orphans tree_quiet
+    tree_sample frame records message outbox loop watch teardown teardown_crowd teardown_group teardown_leaf guard)
 
 say() {
     echo "mutants: $*" >&2

@@ -264,8 +264,52 @@ static void check_leaf(sim_world *w, json_slice frame, int64_t end_ns, uint64_t 
     *floor_ns = json_u64(cpu);
 }
 
-static void check_frame(sim_world *w, const sim_record *record, uint64_t *floor_ns,
-                        uint64_t *leaf_floor_ns) {
+static bool is_in(sim_world *w, json_slice procs, const sim_proc *p) {
+    json_slice key, item;
+    const char *at = NULL;
+    bool broken;
+
+    while (json_next(procs, &at, &key, &item, &broken))
+        if (&w->procs[process_of(w, item)] == p)
+            return true;
+    return false;
+}
+
+/* Was anybody of the tree born or ended then? */
+static bool changed(const sim_world *w, int64_t since_ns, int64_t end_ns) {
+    for (int i = SIM_FIRST; i < w->count; i++) {
+        const sim_proc *p = &w->procs[i];
+        if (p->ours && ((p->born_ns >= since_ns && p->born_ns <= end_ns) ||
+                        (p->ended_ns >= since_ns && p->ended_ns <= end_ns)))
+            return true;
+    }
+    return false;
+}
+
+/* Where nothing changed since the frame before began, and no look failed, all that live are in the
+ * frame. */
+static void check_whole(sim_world *w, json_slice frame, int64_t end_ns, int64_t *since_ns) {
+    json_slice procs = json_member(frame, "procs");
+    int64_t from_ns = *since_ns;
+
+    *since_ns = (int64_t)json_u64(json_member(frame, "listed_cont_ns")) - w->slept_ns;
+    if (!w->plan.linux_rules || w->plan.hidepid || w->plan.suspend_ns != SIM_NEVER ||
+        !json_is(json_member(frame, "enumeration"), "\"ok\"") || changed(w, from_ns, end_ns))
+        return;
+    for (int i = SIM_FIRST; i < w->count; i++) {
+        const sim_proc *p = &w->procs[i];
+        if (p->ours && p->born_ns < from_ns && p->ended_ns > end_ns && !is_in(w, procs, p))
+            sim_fail(w, "%d lives and is not in the frame", p->pid);
+    }
+}
+
+/* Of the frame before. */
+typedef struct previous {
+    uint64_t cpu_ns, leaf_cpu_ns;
+    int64_t listed_ns;
+} previous;
+
+static void check_frame(sim_world *w, const sim_record *record, previous *before) {
     json_slice frame = line_of(record), key, item;
     int64_t t_ns = (int64_t)json_u64(json_member(frame, "t_ns"));
     int64_t end_ns = (int64_t)json_u64(json_member(frame, "end_ns"));
@@ -283,8 +327,9 @@ static void check_frame(sim_world *w, const sim_record *record, uint64_t *floor_
     json_slice exits = json_member(frame, "exits");
     while (json_next(exits, &at, &key, &item, &broken))
         check_exit(w, item, end_ns);
-    check_total(w, frame, end_ns, floor_ns);
-    check_leaf(w, frame, end_ns, leaf_floor_ns);
+    check_total(w, frame, end_ns, &before->cpu_ns);
+    check_leaf(w, frame, end_ns, &before->leaf_cpu_ns);
+    check_whole(w, frame, end_ns, &before->listed_ns);
     pp_reading total = pp_sum_total(&pass.rss), live = record->live_rss;
     if (record->written &&
         (total.known != live.known || (total.known && total.value != live.value)))
@@ -428,7 +473,7 @@ static void check_discards(sim_world *w, const sim_record *record) {
 void sim_audit(sim_world *w) {
     sim_harness *h = &w->harness;
     const sim_record *last_frame = NULL;
-    uint64_t floor_ns = 0, leaf_floor_ns = 0;
+    previous before = { .listed_ns = INT64_MIN };
 
     if (h->record_count > 1)
         qsort(h->records, h->record_count, sizeof *h->records, by_seq);
@@ -440,7 +485,7 @@ void sim_audit(sim_world *w) {
         if (w->trace)
             printf("%s", record->line);
         if (record->type == PP_MSG_FRAME && w->audited) {
-            check_frame(w, record, &floor_ns, &leaf_floor_ns);
+            check_frame(w, record, &before);
             last_frame = record;
         } else if (record->type == PP_MSG_VERDICT ||
                    memmem(record->line, record->size, "\"kind\":\"verdict\"", 16)) {

@@ -409,6 +409,15 @@ static pp_status host_capability(void *ctx, size_t index, const char **ret_name,
     return PP_OK;
 }
 
+static pp_notices host_notices(void *ctx) {
+    const sim_world *w = ctx;
+
+    if (!w->plan.notices || w->now_ns >= w->plan.deaf_ns)
+        return (pp_notices){ .births = pp_missing(w->plan.notices ? PP_E_ENUMERATION
+                                                                  : PP_E_UNSUPPORTED) };
+    return (pp_notices){ .births = pp_known(w->tree_births), .ends = w->tree_ends };
+}
+
 void sim_host(sim_world *w, pp_os *ret_os) {
     *ret_os = (pp_os){ .ctx = w,
                        .now = host_now,
@@ -430,6 +439,7 @@ void sim_host(sim_world *w, pp_os *ret_os) {
                        .save = host_save,
                        .own_cost = host_own_cost,
                        .capability = host_capability,
+                       .notices = host_notices,
                        .adopts = w->plan.linux_rules };
     if (w->plan.leaf)
         sim_host_leaf(ret_os);
@@ -437,6 +447,5 @@ void sim_host(sim_world *w, pp_os *ret_os) {
         pp_os_without_leaf(ret_os);
     if (!w->plan.linux_rules)
         pp_os_without_orphans(ret_os);
-    pp_os_without_births(ret_os);
     sim_host_reads(ret_os);
 }

@@ -80,6 +80,9 @@ void sim_plan_make(sim_plan *p, uint64_t seed, bool linux_rules) {
     if (!sim_chance(&rng, 350))
         plan_troubles(p, &rng);
     p->leaf = linux_rules && sim_chance(&rng, 600);
+    /* no draws: they would change all that is drawn after them */
+    p->notices = linux_rules && sim_hash(seed, 3) % 4 != 0;
+    p->deaf_ns = sim_hash(seed, 4) % 8 == 0 ? (int64_t)(sim_hash(seed, 5) % SIM_SECOND) : SIM_NEVER;
     p->leavers = p->leaf && sim_chance(&rng, 400) ? 60 : 0;
     if (p->crowd) { /* many short lives while frames are taken */
         p->births = 60;

@@ -53,6 +53,8 @@ typedef struct sim_plan {
     bool hops;            /* processes leave group and session */
     bool leaf;            /* the tree has a cgroup of its own */
     unsigned leavers;     /* permille of processes that move out of it, per act */
+    bool notices;         /* of births and ends */
+    int64_t deaf_ns;      /* from then on they are lost; SIM_NEVER */
     int64_t thief_ns;     /* after the leader's exit somebody else reaps it; SIM_NEVER */
     int64_t debugger_ns;  /* a debugger borrows the leader */
     int64_t suspend_ns;   /* the machine sleeps; then every so often the wall clock steps */
@@ -207,6 +209,7 @@ typedef struct sim_world {
     bool lossy;           /* some CPU was lost to nobody's count */
     bool leaf_killed;     /* cgroup.kill was written */
     uint64_t own_written; /* by what the supervisor reaped */
+    uint64_t tree_births, tree_ends;
     /* verdict */
     pp_status result;
     char verdict[40];

@@ -127,6 +127,7 @@ int sim_birth(sim_world *w, int parent) {
                      .die_ns = SIM_NEVER,
                      .reap_ns = SIM_NEVER,
                      .rng = { .state = sim_hash(w->plan.seed, 7000 + (uint64_t)index) } };
+    w->tree_births += p->ours;
     if (p->is_leader) {
         p->pgid = pid;
         w->leader = index;
@@ -299,6 +300,7 @@ void sim_end(sim_world *w, sim_proc *p, int code, int number) {
                          .core_dumped = number == SIGSEGV };
     p->ended_ns = w->now_ns;
     p->state = SIM_EXITING;
+    w->tree_ends += p->ours;
     p->stopped = false;
     p->act_ns = SIM_NEVER;
     p->die_ns = SIM_NEVER;

@@ -577,5 +577,5 @@ void fake_init(fake_os *fake, bool adopts) {
     pp_os_without_leaf(&fake->os);
     if (!adopts)
         pp_os_without_orphans(&fake->os);
-    pp_os_without_births(&fake->os);
+    pp_os_without_notices(&fake->os);
 }

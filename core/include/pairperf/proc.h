@@ -82,6 +82,14 @@ typedef struct pp_leaf {
     pp_reading read_bytes, write_bytes; /* of block devices */
 } pp_leaf;
 
+/* What the kernel's own notices tell of a tree. */
+typedef struct pp_notices {
+    /* How many processes were born in the tree so far, the leader included, met or not. Missing:
+     * UNSUPPORTED here, or from the first notice on that was lost (ENUMERATION). */
+    pp_reading births;
+    uint64_t ends; /* how many of them ended; where births is known */
+} pp_notices;
+
 /* How a process ended. */
 typedef struct pp_exit {
     bool by_signal;

@@ -91,6 +91,9 @@ typedef struct pp_tree {
     uint64_t escapes;            /* ever seen */
     /* The first ones; then those that live take the place of the latest that ended. */
     pp_tree_escape escape_records[PP_TREE_ESCAPES_MAX];
+    /* Since they told this nobody was born or ended before everybody was met; births missing: there
+     * was no such pass. While they still tell it, there is nobody to be met. */
+    pp_notices quiet;
     pp_tree_unmet *unmet;
     size_t unmet_count, unmet_capacity;
     pp_frame_exit *exits; /* since the last frame */

@@ -151,7 +151,7 @@ pp_status pp__darwin_init(pp_darwin *darwin, pp_os *ret_os, pp_error *reterr) {
     };
     pp_os_without_leaf(ret_os);
     pp_os_without_orphans(ret_os);
-    pp_os_without_births(ret_os);
+    pp_os_without_notices(ret_os);
     return PP_OK;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many processes were born in the tree, by the kernel's notices. The invariant: `threads` has
- * the living processes of the tree, each with how many threads it has, as of the last notice read;
- * a process is of the tree if its parent was when it was born. A notice that was lost could be that
- * of a parent, so there is no count from then on. Nothing else depends on it: who is in the tree is
- * found by looking. */
+/* How many processes were born and ended in the tree, by the kernel's notices. The invariant:
+ * `threads` has the living processes of the tree, each with how many threads it has, as of the last
+ * notice read; a process is of the tree if its parent was when it was born. A notice that was lost
+ * could be that of a parent, so there is no count from then on. Who is in the tree is found by
+ * looking; the counts tell when there is nobody new to be found. */
 #include "internal.h"
 
 #include <errno.h>
@@ -68,6 +68,7 @@ static void take(pp_linux_host *host, const pp_linux_notice *notice) {
     } else if (notice->kind == PP_LINUX_NOTICE_THREAD && threads > 0) {
         set_threads(host, notice->pid, (size_t)threads + 1);
     } else if (notice->kind == PP_LINUX_NOTICE_EXIT && threads > 0) {
+        births->ends += threads == 1;
         set_threads(host, notice->pid, (size_t)threads - 1);
     }
 }
@@ -102,9 +103,11 @@ void pp__linux_births_settle(pp_linux_host *host) {
     pp__linux_record_error(host, PP_LINUX_FACT_BIRTHS, &found);
 }
 
-pp_reading pp__linux_births(void *ctx) {
+pp_notices pp__linux_notices(void *ctx) {
     pp_linux_host *host = ctx;
+    pp_linux_births *births = &host->births;
     catch_up(host);
-    return host->births.state == PP_OK ? pp_known(host->births.count)
-                                       : pp_missing(host->births.state);
+    if (births->state != PP_OK)
+        return (pp_notices){ .births = pp_missing(births->state) };
+    return (pp_notices){ .births = pp_known(births->count), .ends = births->ends };
 }

@@ -180,7 +180,7 @@ static pp_os os_over(pp_linux_host *host) {
         .inspect = pp__linux_inspect,
         .usage = pp__linux_usage,
         .memory = pp__linux_memory,
-        .births = pp__linux_births,
+        .notices = pp__linux_notices,
         .leaf_read = pp__linux_leaf_read,
         .leaf_list = pp__linux_leaf_list,
         .leaf_holds = pp__linux_leaf_holds,

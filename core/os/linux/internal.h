@@ -163,7 +163,7 @@ typedef struct pp_linux_births {
     bool asked;      /* for them */
     pp_status state; /* PP_OK: the count is right so far */
     int sys_errno;
-    uint64_t count;
+    uint64_t count, ends;
     pp_pid_map threads; /* of each living process of the tree: how many */
 } pp_linux_births;
 
@@ -424,7 +424,7 @@ pp_status pp__linux_leaf_empty(void *ctx, pp_error *reterr);
 pp_status pp__linux_leaf_kill(void *ctx, pp_error *reterr);
 const char *pp__linux_leaf_path(void *ctx);
 /* births.c */
-pp_reading pp__linux_births(void *ctx);
+pp_notices pp__linux_notices(void *ctx);
 /* output.c */
 pp_status pp__linux_drain_output(void *ctx, pp_output_state *ret_state, pp_error *reterr);
 pp_status pp__linux_save(void *ctx, const char *name, const void *bytes, size_t size,
