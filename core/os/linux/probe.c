@@ -51,7 +51,7 @@ static const char *const consequences[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_NOFILE] = "the soft descriptor limit stays; large trees may not be held",
     [PP_LINUX_FACT_LEAF] = "no cgroup of its own: totals by conservation, ends by pid alone",
     [PP_LINUX_FACT_LANDLOCK] = "writes cannot be confined",
-    [PP_LINUX_FACT_BIRTHS] = "processes that live between two looks are not counted",
+    [PP_LINUX_FACT_BIRTHS] = "lives between two looks are not counted; children are listed every time",
 };
 
 static void record_status(pp_linux_host *host, pp_linux_fact fact, pp_status state, int sys_errno) {
