@@ -51,7 +51,7 @@ static const char *const consequences[PP_LINUX_FACT_COUNT] = {
     [PP_LINUX_FACT_NOFILE] = "the soft descriptor limit stays; large trees may not be held",
     [PP_LINUX_FACT_LEAF] = "no cgroup of its own: totals by conservation, ends by pid alone",
     [PP_LINUX_FACT_LANDLOCK] = "writes cannot be confined",
-    [PP_LINUX_FACT_BIRTHS] = "lives between two looks are not counted; children are listed every time",
+    [PP_LINUX_FACT_BIRTHS] = "births are not counted, and children are listed in every frame",
 };
 
 static void record_status(pp_linux_host *host, pp_linux_fact fact, pp_status state, int sys_errno) {
