@@ -19,8 +19,15 @@ static const char TOLD[] = "\"kind\":\"discards_children\"";
 static void sample(supervised *sv) {
     assert_int_equal(pp_supervisor_sample(sv->supervisor, SV_S, 50 * SV_MS, NULL), PP_OK);
     sv_await(sv, sv_window_done);
+}
+
+static void stop(supervised *sv) {
     sv_stop(sv, false, 10 * SV_S);
     assert_int_equal(sv->view.verdict, PP_VERDICT_ECHILD);
+}
+
+static size_t times_told(supervised *sv) {
+    return sv_count(sv_file(sv, "events.jsonl"), TOLD);
 }
 
 static size_t lower_bounds(supervised *sv) {
@@ -29,7 +36,8 @@ static size_t lower_bounds(supervised *sv) {
 
 static void assert_nothing_is_lost(supervised *sv) {
     sample(sv);
-    assert_int_equal(sv_count(sv_file(sv, "events.jsonl"), TOLD), 0);
+    stop(sv);
+    assert_int_equal(times_told(sv), 0);
     assert_int_equal(lower_bounds(sv), 0);
 }
 
@@ -40,10 +48,12 @@ static void a_parent_with_sa_nocldwait_makes_the_total_a_lower_bound_and_is_name
     sv_app(sv, "work_in_children", "discards");
     sv_await(sv, sv_printed);
     (void)snprintf(pid, sizeof pid, "\"pid\":%d,", sv->leader.pid);
-    sample(sv);
+    for (int windows = 0; windows < 60 && times_told(sv) == 0; windows++)
+        sample(sv); /* a child lives for long on a busy machine */
+    stop(sv);
     assert_true(lower_bounds(sv) > 0);
     assert_int_equal(sv_count(sv_file(sv, "samples.jsonl"), "\"sigchld_ignored\":true"), 0);
-    assert_int_equal(sv_count(sv_file(sv, "events.jsonl"), TOLD), 1);
+    assert_int_equal(times_told(sv), 1);
     assert_true(sv_has_line(sv_file(sv, "events.jsonl"), TOLD, pid));
 }
 
@@ -75,7 +85,7 @@ static void children_whose_parent_ended_with_them_are_not_lost_by_it(void **stat
     assert_int_equal(pp_supervisor_sample(sv->supervisor, SV_S, 10 * SV_MS, NULL), PP_OK);
     sv_await(sv, sv_window_done);
     sv_stop(sv, false, 10 * SV_S);
-    assert_int_equal(sv_count(sv_file(sv, "events.jsonl"), TOLD), 0);
+    assert_int_equal(times_told(sv), 0);
     assert_int_equal(lower_bounds(sv), 0);
 }
 
