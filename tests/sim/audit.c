@@ -52,10 +52,20 @@ static json_slice line_of(const sim_record *record) {
 }
 
 static int process_of(sim_world *w, json_slice object) {
-    int32_t pid = (int32_t)json_u64(json_member(object, "pid"));
-    uint64_t start = json_u64(json_member(object, "start"));
-    uint64_t unique = json_u64(json_member(object, "unique"));
+    json_slice key, value;
+    const char *at = NULL;
+    bool broken;
+    int32_t pid = 0;
+    uint64_t start = 0, unique = 0;
 
+    while (json_next(object, &at, &key, &value, &broken)) {
+        if (json_is(key, "pid"))
+            pid = (int32_t)json_u64(value);
+        else if (json_is(key, "start"))
+            start = json_u64(value);
+        else if (json_is(key, "unique"))
+            unique = json_u64(value);
+    }
     for (int i = w->count - 1; i >= SIM_FIRST; i--) {
         const sim_proc *p = &w->procs[i];
         if (p->pid == pid && p->id.start == start && p->id.unique == unique)

@@ -4,17 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *skip_string(const char *at, const char *end) {
-    for (at++; at < end && *at != '"'; at++)
-        if (*at == '\\')
-            at++;
-    return at < end ? at + 1 : NULL;
+static bool is_escaped(const char *quote) {
+    size_t slashes = 0;
+
+    while (quote[-1 - (ptrdiff_t)slashes] == '\\')
+        slashes++;
+    return slashes % 2 != 0;
 }
+
+static const char *skip_string(const char *at, const char *end) {
+    const char *quote = at;
+
+    do {
+        quote = memchr(quote + 1, '"', (size_t)(end - quote - 1));
+    } while (quote && is_escaped(quote));
+    return quote ? quote + 1 : NULL;
+}
+
+/* Characters that mean something outside of strings. */
+static const bool means[256] = {
+    ['"'] = true, ['{'] = true, ['['] = true, ['}'] = true, [']'] = true, [','] = true
+};
 
 static const char *skip_value(const char *at, const char *end) {
     int depth = 0;
 
     while (at < end) {
+        while (at < end && !means[(unsigned char)*at])
+            at++;
+        if (at == end)
+            break;
         if (*at == '"') {
             at = skip_string(at, end);
             if (!at)
