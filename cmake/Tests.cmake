@@ -66,7 +66,7 @@ function(pp_add_c_tests label)
         pp_register_test(${label}.${stem} ${label} ${target})
         if(label STREQUAL "live")
             pp_in_other_modes(${label}.${stem} ${target})
-            if(stem MATCHES "^test_supervisor_[a-z]+_live$") # awkward applications: see run.sh
+            if(stem MATCHES "^test_supervisor_([a-z]+_)?live$") # awkward applications: see run.sh
                 set_property(TEST ${label}.${stem} ${label}.${stem}_6_1
                     APPEND PROPERTY LABELS awkward)
             endif()

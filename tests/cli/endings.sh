@@ -74,6 +74,24 @@ for adopter in supervisor own; do
     point "  every file parses" evidence_parses
 done
 
+# ---- the same, declared: named and counted, and no failure
+words=(--app-arg spinning_helper --app-arg supervisor --expect-escapee '*/stubs/live_app')
+pair live_app live_app declared --repetitions 1 --ready file:ready --quit-timeout 500ms "${words[@]}"
+for run in 01 02; do
+    helper=$(verdict_of '.escapees[] | select(.expected) | .pid')
+    start=$(verdict_of '.escapees[] | select(.expected) | .start')
+    point "a declared helper, run $run: no failure" succeeded
+    point "  it is counted" test "$(verdict_of .escapees_total)" -ge 1
+    point "  nobody else was signalled outside the group" test \
+        "$(jq -r 'select(.kind == "signal" and .target == "escapee") | .pid' "$out/overview/run-$run/events.jsonl")" = "$helper"
+    point "  report.md: executable, pid, start token, when it was seen, what was done" reported \
+        "live_app \\(pid $helper, start token $start\\), first seen outside [0-9.]+ m?s after launch, declared by --expect-escapee; it was ended by us as a declared helper"
+done
+run=01
+point "  status 0" status_is 0
+point "  every file parses" evidence_parses
+point "  nothing is left" nothing_left
+
 # ---- a crash at the end, with a core: CORE_MIB of it
 if [ "$(ulimit -Hc)" != unlimited ]; then
     skip "a core dump" "no core of any size may be written here"

@@ -285,6 +285,7 @@ static void latest_end_holds_without_the_harness_doing_anything(void **state) {
     supervised *sv = *state;
     sv->spawn.latest_end_ns = sv_now() + 200 * SV_MS;
     sv_shell(sv, "exec sleep 60");
+    sv_await_state(sv->leader.pid, '\0'); /* nobody reads what the supervisor tells meanwhile */
     sv_await(sv, sv_done);
     assert_int_equal(sv->view.verdict, PP_VERDICT_ECHILD);
     assert_true(verdict_says(sv, "\"cause\":\"latest_end\""));

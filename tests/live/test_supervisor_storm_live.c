@@ -138,6 +138,24 @@ static void output_that_a_daemon_keeps_open_does_not_hold_up_the_end(void **stat
     assert_int_equal(sv_end_leftovers(), 1);
 }
 
+/* proves: HOOK-6, BOX-6 (B18) */
+static void ten_mebibytes_on_each_stream_do_not_hold_up_a_hook(void **state) {
+    supervised *sv = *state;
+    sv->spawn.output_cap_bytes = 4096;
+    sv_shell(sv, "head -c 10485760 /dev/zero; head -c 10485760 /dev/zero >&2; exit 5");
+    sv_await(sv, sv_exited);
+    assert_int_equal(sv->view.exit.code, 5);
+    sv_stop(sv, true, 10 * SV_S);
+    assert_int_equal(sv->view.verdict, PP_VERDICT_ECHILD);
+    assert_false(sv->view.forced);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sv->view.output_bytes[i], 10485760);
+        assert_true(sv->view.output_truncated[i]);
+    }
+    sv_end(sv);
+    assert_int_equal(sv_end_leftovers(), 0);
+}
+
 /* As fast as the machine forks: by itself, with any argument; that is not repeated in the suite. */
 int main(int argc, char **argv) {
     (void)argv;
@@ -155,6 +173,7 @@ int main(int argc, char **argv) {
         T(chains_that_hop_as_fast_as_they_can_are_told_of_within_the_plans_time),
         T(a_hundred_daemons_are_listed_one_by_one_and_left_alone),
         T(output_that_a_daemon_keeps_open_does_not_hold_up_the_end),
+        T(ten_mebibytes_on_each_stream_do_not_hold_up_a_hook),
     };
     return cmocka_run_group_tests_name("supervisor_storm_live", tests, NULL, NULL);
 }
