@@ -64,12 +64,18 @@ local function other_endings(run_dir)
   return table.concat(parts)
 end
 
+local PROVEN = {
+  echild = "proven, nothing of it is left",
+  group_empty_and_recorded_gone = "its group is empty, and every process on record is gone",
+}
+
 -- How the application ended, as far as somebody saw it.
 local function ending(events)
   local verdict = last_of(events, "verdict")
   if verdict then
     local problem = child.problem(verdict)
-    return "the application's end: " .. (problem or verdict.verdict)
+    local proven = ("%s (%s)"):format(PROVEN[verdict.verdict] or "verdict", verdict.verdict)
+    return "the application's end: " .. (problem or proven)
   elseif last_of(events, "spawned") then
     return "cleanup unverified: no verdict was saved, look for what is left"
   end

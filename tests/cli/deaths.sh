@@ -150,7 +150,7 @@ recovery() {
     point "recover: a torn last line does not stop it" recovers
     point "  the line is dropped and the file is named" summary '"torn":\["events.jsonl"\]'
     point "  the run is interrupted" failed_at interrupted
-    point "  with what the supervisor saw of the end" reason "the application's end: echild"
+    point "  with what the supervisor saw of the end" reason "the application's end: proven, nothing of it is left (echild)"
     point "  the others are skipped" in_run 02 skipped
     point "  the report says so" grep -q "session was interrupted" "$out/report.md"
     local before

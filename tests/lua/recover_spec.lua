@@ -85,7 +85,12 @@ describe("recover", function()
     assert.equal("failed", cut.status)
     assert.equal("interrupted", cut.failure.step)
     assert.matches("the harness died during this run", cut.failure.reason)
-    assert.matches("the application's end: echild", cut.failure.reason, 1, true)
+    assert.matches(
+      "the application's end: proven, nothing of it is left (echild)",
+      cut.failure.reason,
+      1,
+      true
+    )
     assert.equal("skipped", summary(3).status)
     assert.equal("skipped", summary(4).status)
     assert.equal(0, json.decode(read "report.json").totals.pending)
