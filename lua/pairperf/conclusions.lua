@@ -3,6 +3,7 @@
 --- qualify it.
 local conclusions_verdicts = require "pairperf.conclusions_verdicts"
 local diagnostic = require "pairperf.diagnostic"
+local format = require "pairperf.format"
 local json = require "pairperf.json"
 local manifest_changes = require "pairperf.manifest_changes"
 local measured = require "pairperf.measured"
@@ -46,10 +47,23 @@ local function outcome(scenario)
     return text .. "."
   end
   text = text .. ", " .. side("candidate", c) .. "."
-  if b.failed ~= c.failed then
+  if b.failed ~= c.failed and b.successful + c.successful > 0 then
     text = text .. " The variants failed unequally often; the remaining runs may be the lucky ones."
   end
   return text
+end
+
+-- Why what was still to come was skipped: as the first run says that was.
+local function cut_short(report)
+  for _, run in ipairs(report.runs) do
+    if run.status == "skipped" and known(run.reason) then
+      return ("The session ended early, %d of %d runs were skipped: %s."):format(
+        report.totals.skipped,
+        report.totals.scheduled,
+        format.text(run.reason)
+      )
+    end
+  end
 end
 
 -- B36: in strict alternation a position in the pair belongs to a variant.
@@ -172,6 +186,8 @@ function M.lines(report)
     )
   elseif report.interrupted then
     add "The session was interrupted; the remaining runs were skipped."
+  else
+    add(cut_short(report))
   end
   if report.null_control then
     add(

@@ -76,10 +76,23 @@ local function passes_text(passes)
   return ("over %s passes per run"):format(count)
 end
 
+local function anybody_succeeded(scenario)
+  for _, count in pairs(scenario.runs) do
+    if count.successful > 0 then
+      return true
+    end
+  end
+  return false
+end
+
 -- Why there is no value, and what there is instead.
-local function with_partial(words, row)
-  local partial = report_values.partial(row)
-  return words .. table.concat(row.reasons, "; ") .. (partial and "; " .. partial or "")
+local function with_partial(words, row, scenario)
+  local parts = table.move(row.reasons, 1, #row.reasons, 1, {})
+  if #parts == 0 then
+    parts[1] = anybody_succeeded(scenario) and "no reason is known" or "no run was successful"
+  end
+  parts[#parts + 1] = report_values.partial(row)
+  return words .. table.concat(parts, "; ")
 end
 
 local function flag_lines(out, scenario)
@@ -96,11 +109,11 @@ local function flag_lines(out, scenario)
       add(row.title, words)
     end
     if #row.reasons > 0 then
-      add(row.title, with_partial("missing in some runs: ", row))
+      add(row.title, with_partial("missing in some runs: ", row, scenario))
     end
   end
   for _, one in ipairs(scenario.unavailable) do
-    add(one.title, with_partial("not available: ", one))
+    add(one.title, with_partial("not available: ", one, scenario))
   end
   local list = items()
   if #list > 0 then

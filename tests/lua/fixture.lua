@@ -437,6 +437,40 @@ function M.steady(percent, more)
   return M.frames(frames)
 end
 
+--- A run for M.session that failed.
+function M.failed(step, reason)
+  return {
+    frames = M.steady(25),
+    events = M.events {
+      M.event(
+        "run_failed",
+        121 * M.S,
+        { step = step, reason = reason, next = "less events.jsonl" }
+      ),
+    },
+  }
+end
+
+--- One that was skipped.
+function M.skipped(slot, reason)
+  return {
+    summary = {
+      schema = "pairperf-summary-1",
+      slot = slot,
+      scenario = "overview",
+      variant = "baseline",
+      repetition = 1,
+      status = "skipped",
+      failure = {
+        step = "skipped",
+        reason = reason,
+        evidence = "session.log",
+        next = "less session.log",
+      },
+    },
+  }
+end
+
 --- Writes a session directory: plan, probes, and a summary for each given slot.
 ---@param runs table<integer, table> by slot: what M.run takes, or {summary = table}
 function M.session(dir, plan, runs)

@@ -8,37 +8,7 @@ local report_table = require "pairperf.report_table"
 
 local json, S = core.json, fixture.S
 
-local function failed(step, reason)
-  return {
-    frames = fixture.steady(25),
-    events = fixture.events {
-      fixture.event(
-        "run_failed",
-        121 * S,
-        { step = step, reason = reason, next = "less events.jsonl" }
-      ),
-    },
-  }
-end
-
-local function skipped(slot, reason)
-  return {
-    summary = {
-      schema = "pairperf-summary-1",
-      slot = slot,
-      scenario = "overview",
-      variant = "baseline",
-      repetition = 1,
-      status = "skipped",
-      failure = {
-        step = "skipped",
-        reason = reason,
-        evidence = "session.log",
-        next = "less session.log",
-      },
-    },
-  }
-end
+local failed, skipped = fixture.failed, fixture.skipped
 
 describe("a session's report", function()
   local dir
@@ -231,6 +201,24 @@ describe("a session's report", function()
     local _, markdown = write(fixture.plan {}, {})
     assert.matches("\n%- display: not available %(not set%)", markdown)
     assert.matches("\n%- display wayland: not available", markdown)
+  end)
+
+  -- proves: REP-1 GRP-9
+  it("begins with why a session ended early, and knows no lucky run where there is none", function()
+    local built, markdown = write(fixture.plan { repetitions = 2 }, {
+      [0] = failed("quit", "left running: pid 5"),
+      skipped(1, "quit: left running: pid 5"),
+      skipped(2, "quit: left running: pid 5"),
+      skipped(3, "quit: left running: pid 5"),
+    })
+    assert.equal(
+      "The session ended early, 3 of 4 runs were skipped: quit: left running: pid 5.",
+      built.conclusions[1]
+    )
+    assert.matches("\n%- The session ended early, 3 of 4 runs were skipped", markdown)
+    assert.not_matches("lucky", markdown)
+    assert.matches("not available: no run was successful", markdown)
+    assert.not_matches("not available: ?[;\n]", markdown)
   end)
 
   -- proves: REP-1 REP-8 MET-5
