@@ -87,7 +87,7 @@ whole() {
     "$lua" "$scratch/whole.lua" "${runs[@]}" >"$scratch/output" 2>&1
 }
 # Every file of finished runs, and where the report points to them.
-finished_runs() { (cd "$out" && find overview -mindepth 2 -maxdepth 2 -name summary.json -printf '%h\n'); }
+finished_runs() { (cd "$out" && find . -mindepth 3 -maxdepth 3 -path './overview/*/summary.json' -printf '%P\n' | sed 's|/[^/]*$||'); }
 told() { # told RUN...
     (cd "$out" && for dir in "$@"; do find "$dir" -name home -prune -o -type f -exec sha256sum {} +; done)
 }
