@@ -163,11 +163,15 @@ static void an_empty_channel_is_not_a_closed_one(void **state) {
 static void a_full_channel_takes_a_part_and_then_nothing(void **state) {
     (void)state;
     static char bytes[8 * 1024 * 1024];
-    size_t sent = 0;
-    assert_int_equal(host.channel_send(host.ctx, bytes, sizeof bytes, &sent, &host_error), PP_OK);
-    assert_in_range(sent, 1, sizeof bytes - 1);
-    assert_int_equal(host.channel_send(host.ctx, bytes, sizeof bytes, &sent, &host_error),
-                     PP_E_AGAIN);
+    size_t sent = 0, all = 0;
+    pp_status status;
+    while ((status = host.channel_send(host.ctx, bytes, sizeof bytes, &sent, &host_error)) ==
+           PP_OK) {
+        assert_in_range(sent, 1, 4096); /* larger ones cost the kernel twice as much */
+        all += sent;
+    }
+    assert_int_equal(status, PP_E_AGAIN);
+    assert_in_range(all, 65536, sizeof bytes - 1);
 }
 
 static int channel_errno;
