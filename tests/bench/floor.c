@@ -6,11 +6,16 @@
  *     each pass: the members (cgroup.procs and cpu.stat, or each one's children file), per member
  *     CPU clock, statm, io, status, without a group also stat, and one poll over all pidfds; once
  *     a second also smaps_rollup, opened anew, and status; such a pass counts as CPU alone
+ *   floor reference INTERVAL_MS PASSES LEADER [CGROUP_DIR|walk]
+ *     the loop that the bars were set beside: each pass the members (cgroup.procs and cpu.stat, or
+ *     a walk down that opens each thread's children file anew, or as they were at first), per
+ *     member CPU clock, statm, io, and one poll over all pidfds
  *   floor timer INTERVAL_MS PASSES
  *     only the deadlines
  *   floor gone RUNS PROGRAM ARG...
  *     as parent and subreaper: from SIGTERM, sent when PROGRAM has said something, to ECHILD
  * Prints one line of key=value: times in nanoseconds, RSS in bytes. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -30,6 +35,8 @@
 enum { CHILDREN, STATM, IO, STATUS, STAT, FILES };
 enum { MEMBERS_MAX = 256 };
 
+typedef enum work { TIMER, READ, REFERENCE } work;
+
 typedef struct member {
     pid_t pid;
     int fd[FILES];
@@ -40,6 +47,7 @@ static const char *const file_names[FILES] = { "task/%d/children", "statm", "io"
 static member members[MEMBERS_MAX];
 static int member_count;
 static int cgroup_fd[2] = { -1, -1 };
+static bool walks;
 static int epoll_fd = -1;
 static char bytes[8192];
 
@@ -67,17 +75,35 @@ static void hold(pid_t pid) {
     }
 }
 
-static void hold_tree(pid_t pid) {
-    char path[64];
-    int child;
+static ssize_t read_children(pid_t pid, const char *tid, char *text, size_t size) {
+    char path[300];
 
-    hold(pid);
-    (void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
-    FILE *file = fopen(path, "re");
-    while (file != NULL && fscanf(file, "%d", &child) == 1)
-        hold_tree(child);
-    if (file != NULL)
-        (void)fclose(file);
+    (void)snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = read(fd, text, size - 1);
+    (void)close(fd);
+    text[got > 0 ? got : 0] = '\0';
+    return got;
+}
+
+/* From `pid` down, by the children of all threads. */
+static void walk(pid_t pid, void (*meet)(pid_t pid)) {
+    char path[64], text[4096];
+    struct dirent *entry;
+
+    if (meet != NULL)
+        meet(pid);
+    (void)snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
+        if (entry->d_name[0] == '.' || read_children(pid, entry->d_name, text, sizeof text) < 0)
+            continue;
+        char *next = text;
+        for (long child; (child = strtol(next, &next, 10)) > 0;)
+            walk((pid_t)child, meet);
+    }
+    if (tasks != NULL)
+        (void)closedir(tasks);
 }
 
 static void hold_cgroup(const char *dir) {
@@ -95,16 +121,20 @@ static void read_at_start(int fd) {
         perror("pread");
 }
 
-static void pass(void) {
+static void pass(work what) {
     struct epoll_event event;
-    bool walk = cgroup_fd[0] < 0;
+    bool grouped = cgroup_fd[0] >= 0;
+    int first = what == READ && !grouped ? CHILDREN : STATM;
+    int end = what == REFERENCE ? STATUS : grouped ? STAT : FILES;
 
-    for (int i = 0; i < 2 && !walk; i++)
+    for (int i = 0; i < 2 && grouped; i++)
         read_at_start(cgroup_fd[i]);
+    if (walks)
+        walk(members[0].pid, NULL);
     for (int i = 0; i < member_count; i++) {
         member *one = &members[i];
         (void)clock_now((clockid_t)(~(unsigned)one->pid << 3 | 2));
-        for (int file = walk ? CHILDREN : STATM; file < (walk ? FILES : STAT); file++)
+        for (int file = first; file < end; file++)
             read_at_start(one->fd[file]);
     }
     (void)epoll_wait(epoll_fd, &event, 1, 0);
@@ -145,7 +175,7 @@ static long long own_rss(void) {
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-static int run(int interval_ms, int passes, bool reads) {
+static int run(int interval_ms, int passes, work what) {
     int64_t *took = calloc((size_t)passes, sizeof *took),
             *late = calloc((size_t)passes, sizeof *late);
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
@@ -165,10 +195,10 @@ static int run(int interval_ms, int passes, bool reads) {
             return 1;
         int64_t begin = clock_now(CLOCK_MONOTONIC);
         late[i] = begin - due;
-        if (reads)
-            pass();
+        if (what != TIMER)
+            pass(what);
         took[kept] = clock_now(CLOCK_MONOTONIC) - begin;
-        bool with_memory = reads && i % memory_every == 0;
+        bool with_memory = what == READ && i % memory_every == 0;
         if (with_memory)
             read_memory();
         kept += !with_memory;
@@ -234,19 +264,23 @@ static int gone(int runs, char **command) {
 int main(int argc, char **argv) {
     if (argc > 3 && strcmp(argv[1], "gone") == 0)
         return gone(atoi(argv[2]), argv + 3);
-    bool reads = argc > 4 && strcmp(argv[1], "read") == 0;
+    static const char *const names[] = { "timer", "read", "reference" };
+    int what = TIMER;
 
-    if (!reads && (argc < 4 || strcmp(argv[1], "timer") != 0)) {
-        (void)fputs(
-            "usage: floor read MS PASSES LEADER [CGROUP] | timer MS PASSES | gone RUNS COMMAND\n",
-            stderr);
+    while (argc > 1 && what <= REFERENCE && strcmp(argv[1], names[what]) != 0)
+        what++;
+    if (argc < (what == TIMER ? 4 : 5) || what > REFERENCE) {
+        (void)fputs("usage: floor timer MS PASSES | read|reference MS PASSES LEADER [WHERE] | "
+                    "gone RUNS COMMAND\n",
+                    stderr);
         return 2;
     }
     (void)prctl(PR_SET_TIMERSLACK, 1);
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (reads)
-        hold_tree((pid_t)atoi(argv[4]));
-    if (argc > 5)
+    if (what != TIMER)
+        walk((pid_t)atoi(argv[4]), hold);
+    walks = argc > 5 && strcmp(argv[5], "walk") == 0;
+    if (argc > 5 && !walks)
         hold_cgroup(argv[5]);
-    return run(atoi(argv[2]), atoi(argv[3]), reads);
+    return run(atoi(argv[2]), atoi(argv[3]), (work)what);
 }

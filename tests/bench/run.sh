@@ -69,7 +69,8 @@ trap clean_up EXIT
 cost_of() {
     fill "$1"
     script "cost-cgroup-$1-$2" cost cgroup "$1" "$2"
-    PP_KERNEL=no-cgroup script "cost-walk-$1-$2" cost walk "$1" "$2"
+    PP_KERNEL=no-cgroup script "cost-connector-$1-$2" cost connector "$1" "$2"
+    PP_KERNEL=no-cgroup,6.1 script "cost-walk-$1-$2" cost walk "$1" "$2"
     empty
 }
 
