@@ -19,7 +19,7 @@ function M.row(row)
       row.ours,
       row.floor or "-",
       row.peer or "-",
-      row.bar or "-"
+      row.bar or "none"
     )
   )
 end

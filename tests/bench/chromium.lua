@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A page that takes and drops memory as fast as it can, in turn without and with our sampling
--- every 250 ms and PSS every second: rounds per second, and the longest stall that it noticed.
+-- A page that takes and drops memory as fast as it can, without and with our sampling every 250 ms
+-- and PSS every second: rounds per second, and the longest stall that it noticed. In sets of four,
+-- with and without in the order ABBA or BAAB, so that a machine that changes its pace favours
+-- neither; how much the two alike of a set differ is the noise.
 local bench = require "bench"
 local pairperf = require "pairperf"
 bench.begin(...)
 
-local PAIRS <const>, SECONDS <const>, NOISE <const> = 6, 3, 0.02
+local SETS <const>, SECONDS <const>, BAR <const> = 3, 3, 0.02
 local PROGRAM <const> = "/usr/lib/chromium/chromium"
 
 if not pairperf.fs.stat(PROGRAM) then
@@ -58,11 +60,11 @@ end
 probe:remove()
 
 local off, on = {}, {}
-for i = 1, PAIRS do -- a machine that changes its pace must not favour one of them
-  if i % 2 == 1 then
-    off[i], on[i] = without(i), with(i)
+for i = 1, 2 * SETS, 2 do
+  if i % 4 == 1 then
+    off[i], on[i], on[i + 1], off[i + 1] = without(i), with(i), with(i + 1), without(i + 1)
   else
-    on[i], off[i] = with(i), without(i)
+    on[i], off[i], off[i + 1], on[i + 1] = with(i), without(i), without(i + 1), with(i + 1)
   end
 end
 
@@ -74,28 +76,43 @@ local function column(list, field)
   return values
 end
 
--- Beyond the noise it is a difference when every pair shows it, the same way; else none is shown.
+-- What two alike runs of one set differ by, half of the time.
+local function noise_of(field)
+  local off_by = {}
+  for _, list in ipairs { off, on } do
+    for i = 1, #list, 2 do
+      off_by[#off_by + 1] = math.abs(list[i][field] / list[i + 1][field] - 1)
+    end
+  end
+  return bench.median(off_by)
+end
+
+-- Beyond the bar and the noise it is a difference when every pair shows it, the same way; else none
+-- is shown.
 local function compare(field, name)
   local ratios, lower = {}, 0
-  for i = 1, PAIRS do
+  for i = 1, #on do
     ratios[i] = on[i][field] / off[i][field]
     lower = lower + (ratios[i] < 1 and 1 or 0)
   end
-  local change = bench.median(ratios) - 1
-  local ok = math.abs(change) <= NOISE
-  if not ok and lower > 0 and lower < PAIRS then
+  local change, noise = bench.median(ratios) - 1, noise_of(field)
+  local ok = math.abs(change) <= math.max(BAR, noise)
+  if not ok and lower > 0 and lower < #on then
     ok = nil
   end
   bench.row {
     name = name,
-    ours = ("%.0f (%+.1f %%, lower in %d of %d pairs)"):format(
+    ours = ("%.0f (%+.1f %%, noise %.1f %%, lower in %d of %d pairs)"):format(
       bench.median(column(on, field)),
       change * 100,
+      noise * 100,
       lower,
-      PAIRS
+      #on
     ),
     floor = ("%.0f without sampling"):format(bench.median(column(off, field))),
-    bar = ("within %.0f %%; beyond it with pairs that disagree, only told"):format(NOISE * 100),
+    bar = ("within %.0f %% or the noise; beyond it with pairs that disagree, only told"):format(
+      BAR * 100
+    ),
     ok = ok,
   }
 end

@@ -239,9 +239,9 @@ local function judge_conservation(work, ns, truth_ns, flagged)
   local near = ns ~= nil
     and math.abs(ns - truth_ns) <= math.max(CONSERVATION_BAR * truth_ns, CONSERVATION_NS)
   if work.deaf then
-    return flagged, "flagged lower_bound"
+    return flagged, "said to be a lower_bound"
   end
-  return near, "0.5 % or 30 ms"
+  return near, "within 0.5 % or 30 ms of the truth"
 end
 
 local function measure(work)
@@ -265,7 +265,7 @@ local function measure(work)
     ours = ours_words(told.cgroup, truth_ns),
     floor = floor,
     peer = table.concat(peers, "; "),
-    bar = "0.1 %",
+    bar = "within 0.1 % of the truth",
     ok = told.cgroup ~= nil and math.abs(told.cgroup / truth_ns - 1) <= CGROUP_BAR,
   }
   bench.row {
