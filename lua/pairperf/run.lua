@@ -410,6 +410,17 @@ local function crash(run, forced)
   end
 end
 
+-- What the verdict means, and whether nothing further may be launched.
+local function end_problem(verdict, grace_s, ending)
+  local problem, halt = child.problem(verdict)
+  if verdict.forced and not halt and not child.own_cause(verdict) then
+    local grace = units.format_seconds(grace_s)
+    local who = ending and "what it left " or ""
+    problem = ("%sdid not end within %s (--quit-timeout), and %s"):format(who, grace, problem)
+  end
+  return problem, halt
+end
+
 local function quit(run)
   local session = run.session
   local ending, exit = run.app:ended()
@@ -418,9 +429,10 @@ local function quit(run)
     local reason = "the application had ended before it was asked to, "
     run:fail("quit", reason .. early_end(run, ending, exit), nil, true)
   end
-  local verdict = run.app:stop { first = "leader", grace_s = session.values["quit-timeout"] }
+  local grace_s = session.values["quit-timeout"]
+  local verdict = run.app:stop { first = "leader", grace_s = grace_s }
   note_sweep(run, verdict)
-  local problem, halt = child.problem(verdict)
+  local problem, halt = end_problem(verdict, grace_s, ending)
   local crashed, core_words = crash(run, verdict.forced)
   crashed = not ending and crashed or nil -- else it is told already
   if problem then

@@ -75,8 +75,8 @@ it("an application whose core takes too long is ended by SIGKILL, and told of wi
   host.commands["/app"] = { term_exit = ABORTED, on_term = "ignore" }
   host.files[PATTERN], host.files[HOME .. "core"] = "core\n", "x"
   assert.equal(
-    "the application: had to be ended by SIGKILL; it died of signal SIGABRT (core dumped); "
-      .. "core file in its home: core, 1 B",
+    "the application: did not end within 30 s (--quit-timeout), and had to be ended by SIGKILL; "
+      .. "it died of signal SIGABRT (core dumped); core file in its home: core, 1 B",
     fake_session.execute(run, session).failure.reason
   )
 end)

@@ -164,6 +164,15 @@ describe("an application", function()
     assert.is_false(event("sampling_finished").complete)
   end)
 
+  it("that ends too early and leaves what needs SIGKILL is told with that in an event", function()
+    host.commands["/app"] = { exit_after_s = 4, forced = true }
+    execute()
+    assert.matches(
+      "^the application: what it left did not end within 30 s %(%-%-quit%-timeout%), and had to be",
+      event("run_failed", 2).reason
+    )
+  end)
+
   it("that ignores SIGTERM is ended by SIGKILL: failed, but the session goes on", function()
     host.commands["/app"] = { on_term = "ignore" }
     local done = execute()
@@ -184,7 +193,8 @@ describe("an application", function()
       local verdict = { verdict = "echild", outlasted = outlasted, outlasted_total = 70 }
       host.commands["/app"] = { on_term = "ignore", verdict = verdict }
       assert.equal(
-        "the application: had to be ended by SIGKILL; still there then: "
+        "the application: did not end within 30 s (--quit-timeout), and had to be ended by "
+          .. "SIGKILL; still there then: "
           .. "pid 44 start 7 /\\xff (stopped, state T: it could not end by itself); "
           .. "pid 41 start 7 /e; pid 42 start 7 /e; pid 43 start 7 /e; "
           .. "pid 45 start 7 /e; and 65 more",

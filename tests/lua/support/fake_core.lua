@@ -196,7 +196,7 @@ function Supervisor:stop(plan)
   local wait_s = forced and plan.grace_s or command.term_s or 0
   self.stop_at_ns = self.host.now_ns + wait_s * NS
   self.verdict = command.verdict or { verdict = "echild" }
-  self.verdict.forced = forced
+  self.verdict.forced = forced or command.forced or false
   self.verdict.leader_exit = self.exit
   self.phase = "stopping"
   return true
