@@ -6,7 +6,7 @@
 void pp_sum_add(pp_sum *sum, pp_reading part) {
     sum->parts++;
     if (!part.known) {
-        if (sum->missing++ == 0)
+        if (sum->missing++ == 0 || part.why < sum->why)
             sum->why = part.why;
         return;
     }

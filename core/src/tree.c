@@ -222,19 +222,23 @@ pp_usage pp__tree_unreadable(pp_status why) {
                        .child_faults = missing };
 }
 
+static pp_status reason(pp_reading missing) {
+    return missing.why ? missing.why : PP_E_UNSUPPORTED;
+}
+
 static void book(pp_tree *tree, const pp_exit *exit) {
     tree->reaped++;
     if (exit->cpu_ns.known)
         tree->reaped_cpu_ns += exit->cpu_ns.value;
     else
-        tree->reaped_missing = exit->cpu_ns.why ? exit->cpu_ns.why : PP_E_UNSUPPORTED;
+        tree->reaped_missing = pp_told_of(tree->reaped_missing, reason(exit->cpu_ns));
 }
 
 static void book_written(pp_tree *tree, pp_reading write_bytes) {
     if (write_bytes.known)
         tree->reaped_write_bytes += write_bytes.value;
     else
-        tree->reaped_write_missing = write_bytes.why ? write_bytes.why : PP_E_UNSUPPORTED;
+        tree->reaped_write_missing = pp_told_of(tree->reaped_write_missing, reason(write_bytes));
 }
 
 /* The member with this identity, recorded now if need be; one that had the number before is gone.

@@ -48,8 +48,7 @@ static void walk_done(walk *w) {
 }
 
 static void note_enumeration(walk *w, pp_status status) {
-    if (status != PP_OK && w->frame->enumeration == PP_OK)
-        w->frame->enumeration = status;
+    w->frame->enumeration = pp_told_of(w->frame->enumeration, status);
 }
 
 static bool is_listed(const pp_pid_list *list, int32_t pid) {

@@ -26,7 +26,7 @@ static void a_sum_of_known_parts_is_known(void **state) {
 }
 
 /* proves: SMP-6 */
-static void one_missing_part_makes_the_total_missing_with_the_first_reason(void **state) {
+static void one_missing_part_makes_the_total_missing_with_its_reason(void **state) {
     (void)state;
     pp_sum sum = { 0 };
     pp_sum_add(&sum, pp_known(40));
@@ -38,6 +38,21 @@ static void one_missing_part_makes_the_total_missing_with_the_first_reason(void 
     assert_int_equal(sum.known, 42);
     assert_int_equal(sum.parts, 4);
     assert_int_equal(sum.missing, 2);
+}
+
+/* proves: SMP-6 */
+static void which_of_two_reasons_is_told_does_not_depend_on_their_order(void **state) {
+    (void)state;
+    const pp_status reasons[] = { PP_E_VANISHED, PP_E_DENIED, PP_E_VANISHED };
+    for (int first = 0; first < 2; first++) {
+        pp_sum sum = { 0 };
+        pp_sum_add(&sum, pp_missing(reasons[first]));
+        pp_sum_add(&sum, pp_missing(reasons[first + 1]));
+        assert_int_equal(pp_sum_total(&sum).why, PP_E_DENIED);
+        assert_int_equal(pp_told_of(reasons[first], reasons[first + 1]), PP_E_DENIED);
+    }
+    assert_int_equal(pp_told_of(PP_OK, PP_E_VANISHED), PP_E_VANISHED);
+    assert_int_equal(pp_told_of(PP_E_VANISHED, PP_OK), PP_E_VANISHED);
 }
 
 /* proves: SMP-6 */
@@ -58,7 +73,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zeroed_memory_reads_as_not_measured),
         cmocka_unit_test(a_sum_of_known_parts_is_known),
-        cmocka_unit_test(one_missing_part_makes_the_total_missing_with_the_first_reason),
+        cmocka_unit_test(one_missing_part_makes_the_total_missing_with_its_reason),
+        cmocka_unit_test(which_of_two_reasons_is_told_does_not_depend_on_their_order),
         cmocka_unit_test(a_sum_beyond_64_bits_is_an_overflow_and_no_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

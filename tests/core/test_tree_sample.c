@@ -166,6 +166,24 @@ static void children_of_one_that_cannot_be_looked_at_are_in_doubt(void **state) 
     assert_int_equal(f->frame.proc_count, before + 1);
 }
 
+/* Two that cannot be looked at for different reasons. */
+static void the_reason_of_a_pass_does_not_depend_on_the_order_of_lists(void **state) {
+    fake_tree *f = *state;
+    const pp_status reasons[] = { PP_E_BLOCKED, PP_E_DENIED, PP_E_BLOCKED };
+    fake_add(&f->fake, 103, CHILD);
+    fake_add(&f->fake, 104, CHILD);
+    for (int first = 0; first < 2; first++) {
+        for (int i = 0; i < 2; i++)
+            fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_IDENTIFY,
+                                                 .pid = 103 + i,
+                                                 .times = 1,
+                                                 .status = reasons[first + i] });
+        (void)sample(f);
+        assert_int_equal(f->frame.enumeration, PP_E_DENIED);
+        f->fake.t_ns += 20000000;
+    }
+}
+
 static void sibling_exits_and_child_moves_out(fake_os *fake) {
     fake_exit(fake, 103, 0);
     child_moves_out(fake);
@@ -446,6 +464,7 @@ int main(void) {
         T(a_parent_of_many_that_vanished_is_read_again_once),
         T(an_escape_counts_whatever_the_look_was_for),
         T(children_of_one_that_cannot_be_looked_at_are_in_doubt),
+        T(the_reason_of_a_pass_does_not_depend_on_the_order_of_lists),
         T(an_escape_counts_when_its_parent_is_read_again),
         T(what_was_read_again_is_what_was_last_seen),
         T(what_vanished_unseen_keeps_its_last_reading_and_is_not_called_final),

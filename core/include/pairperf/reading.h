@@ -28,12 +28,12 @@ typedef struct pp_sum {
     size_t parts;   /* parts added, known or not */
     size_t missing; /* parts that were not known */
     bool overflow;  /* `known` left 64 bits and is then meaningless */
-    pp_status why;  /* reason of the first missing part */
+    pp_status why;  /* of what is missing: the first one in the list of status.h */
 } pp_sum;
 
 void pp_sum_add(pp_sum *sum, pp_reading part);
 
-/* The total, or why there is none (OVERFLOW, or the first missing part's reason). */
+/* The total, or why there is none (OVERFLOW, or `why`): the order of the parts does not matter. */
 pp_reading pp_sum_total(const pp_sum *sum);
 
 #endif

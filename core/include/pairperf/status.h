@@ -38,6 +38,14 @@ typedef enum pp_status {
     PP_STATUS_COUNT
 } pp_status;
 
+/* Of two reasons the one that is told, so that it does not depend on which came first: the one
+ * above the other in that list. PP_OK is no reason. */
+static inline pp_status pp_told_of(pp_status a, pp_status b) {
+    if (a == PP_OK || b == PP_OK)
+        return a == PP_OK ? b : a;
+    return a < b ? a : b;
+}
+
 typedef struct pp_error {
     pp_status status;
     int sys_errno;    /* 0 when no system call failed */
