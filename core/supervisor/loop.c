@@ -60,8 +60,11 @@ static int64_t turn(pp_loop *loop) {
 
     if (!loop->spawned || loop->finished)
         return deadline;
-    pp__loop_observe(loop);
     int64_t now_ns = pp__loop_now(loop);
+    if (pp__loop_has_to_observe(loop, now_ns)) {
+        pp__loop_observe(loop);
+        now_ns = pp__loop_now(loop);
+    }
     if (latest_end_ns > 0 && !loop->stopping) {
         if (now_ns >= latest_end_ns)
             end_because(loop, "latest_end");
@@ -114,6 +117,7 @@ static pp_status run(pp_loop *loop, pp_error *reterr) {
             loop->blind = true;
             return status;
         }
+        loop->child_changed |= events.child;
         if (events.output_readable)
             pp__loop_drain(loop);
         if (events.channel_readable) {
@@ -150,7 +154,7 @@ static void done(pp_loop *loop) {
 }
 
 pp_status pp_loop_run(pp_os *os, const char *build_id, pp_error *reterr) {
-    pp_loop loop = { .os = os, .build_id = build_id, .cause = "requested" };
+    pp_loop loop = { .os = os, .build_id = build_id, .cause = "requested", .child_changed = true };
     pp_error ignored;
     pp_status status = run(&loop, reterr);
 

@@ -45,6 +45,8 @@ typedef struct pp_loop {
 
     pp_pid_list adopted; /* children of ours, as last listed */
     size_t adopted_next; /* the first of them that was not looked at */
+    bool child_changed;  /* one may have ended since they were listed */
+    int64_t observed_ns;
 
     pp_output_state output;
 
@@ -93,6 +95,7 @@ pp_status pp__loop_serve(pp_loop *loop, pp_error *reterr);
 /* watch.c: exits, adopted children, frames */
 /* Somebody else reaped the leader. */
 void pp__loop_lose_leader(pp_loop *loop, const pp_error *error);
+bool pp__loop_has_to_observe(const pp_loop *loop, int64_t now_ns);
 void pp__loop_observe(pp_loop *loop);
 /* Reaps adopted children that ended, for a limited time. */
 void pp__loop_reap_adopted(pp_loop *loop);

@@ -9,6 +9,7 @@
 
 #define FIRST_TRACK_NS 50000000LL /* in the first second */
 #define LEAST_MEMORY_NS 250000000LL
+#define OBSERVE_NS 1000000000LL
 #define PORTION_NS 5000000LL /* of a turn, for children that ended; or PP_TREE_PORTION_MIN */
 
 static void leader_exited(pp_loop *loop) {
@@ -54,13 +55,22 @@ void pp__loop_reap_adopted(pp_loop *loop) {
     if (loop->adopted_next >= own->count) {
         pp_pid_list_done(own);
         loop->adopted_next = 0;
-        if (os->list_own_children(os->ctx, own, NULL) != PP_OK)
+        loop->child_changed = os->list_own_children(os->ctx, own, NULL) != PP_OK;
+        if (loop->child_changed)
             return;
     }
     pp_tree_reap_adopted(&loop->tree, own, &loop->adopted_next, pp__loop_now(loop) + PORTION_NS);
 }
 
+/* The kernel tells when a child of ours ends, an adopted one as well, but not when somebody else
+ * reaps it. */
+bool pp__loop_has_to_observe(const pp_loop *loop, int64_t now_ns) {
+    return loop->child_changed || loop->stopping || loop->adopted_next < loop->adopted.count ||
+           now_ns >= loop->observed_ns + OBSERVE_NS;
+}
+
 void pp__loop_observe(pp_loop *loop) {
+    loop->observed_ns = pp__loop_now(loop);
     observe_leader(loop);
     pp__loop_reap_adopted(loop);
 }

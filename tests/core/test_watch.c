@@ -149,6 +149,29 @@ static void an_adopted_member_is_reaped_without_being_identified_again(void **st
     assert_int_equal(h->verdict, PP_VERDICT_ECHILD);
 }
 
+static unsigned observed[2]; /* questions about the leader at the beginning and the end of 2 s */
+
+static void note_first(fake_os *fake) {
+    observed[0] = fake->calls[FAKE_OBSERVE];
+}
+
+static void note_last(fake_os *fake) {
+    observed[1] = fake->calls[FAKE_OBSERVE];
+}
+
+/* proves: SMP-2 */
+static void while_no_child_ended_children_are_asked_once_a_second(void **state) {
+    fake_harness *h = *state;
+    fake_spawn(h);
+    fake_sample(h, 3 * S, 50 * MS);
+    fake_after(&h->fake, S / 2, note_first);
+    fake_after(&h->fake, S / 2 + 2 * S, note_last);
+    fake_after(&h->fake, 4 * S, stop_is_asked);
+    run(h);
+    assert_int_equal(h->window_frames, 61);
+    assert_in_range(observed[1] - observed[0], 1, 3);
+}
+
 /* proves: SMP-3 */
 static void a_window_has_a_boundary_its_ticks_and_a_closing_frame_on_schedule(void **state) {
     fake_harness *h = *state;
@@ -464,6 +487,7 @@ int main(void) {
         T(an_adopted_child_is_reaped_at_once_and_recorded),
         T(a_stop_is_heard_while_children_end_by_the_hundred),
         T(an_adopted_member_is_reaped_without_being_identified_again),
+        T(while_no_child_ended_children_are_asked_once_a_second),
         T(a_window_has_a_boundary_its_ticks_and_a_closing_frame_on_schedule),
         T(memory_is_read_at_both_ends_and_once_a_second_between),
         T(memory_is_read_in_every_frame_of_a_slow_window),

@@ -94,7 +94,6 @@ void fake_end_by_signal(fake_os *fake, int32_t pid, int signal_number) {
 
 void fake_steal(fake_os *fake, int32_t pid) {
     fake_find(fake, pid)->gone = true;
-    fake->child_changed = true;
 }
 
 void fake_burn(fake_os *fake, int32_t pid, uint64_t cpu_ns) {

@@ -132,7 +132,7 @@ void fake_escape(fake_os *fake, int32_t pid);
 /* Ends with an exit code, or by a signal; its children get the adopter as parent. */
 void fake_exit(fake_os *fake, int32_t pid, int code);
 void fake_end_by_signal(fake_os *fake, int32_t pid, int signal_number);
-/* Somebody reaps it behind our back. */
+/* Somebody reaps it behind our back, and nobody tells us. */
 void fake_steal(fake_os *fake, int32_t pid);
 void fake_burn(fake_os *fake, int32_t pid, uint64_t cpu_ns);
 
