@@ -45,7 +45,7 @@ typedef struct pp_loop {
 
     pp_pid_list adopted; /* children of ours, as last listed */
     size_t adopted_next; /* the first of them that was not looked at */
-    bool child_changed;  /* one may have ended since they were listed */
+    bool child_changed;  /* one may have ended since they were asked for */
     int64_t observed_ns;
 
     pp_output_state output;

@@ -55,8 +55,8 @@ void pp__loop_reap_adopted(pp_loop *loop) {
     if (loop->adopted_next >= own->count) {
         pp_pid_list_done(own);
         loop->adopted_next = 0;
-        loop->child_changed = os->list_own_children(os->ctx, own, NULL) != PP_OK;
-        if (loop->child_changed)
+        loop->child_changed = false;
+        if (os->list_own_children(os->ctx, own, NULL) != PP_OK)
             return;
     }
     pp_tree_reap_adopted(&loop->tree, own, &loop->adopted_next, pp__loop_now(loop) + PORTION_NS);
