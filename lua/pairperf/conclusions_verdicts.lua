@@ -57,7 +57,7 @@ local function sorted_out(scenario, family)
   end
   for _, one in ipairs(family) do -- those of which there is no row at all
     if one.scenario == scenario.name and not report_row.of(scenario, one.metric) then
-      add_open(metric_names.entry(one.metric).title, "has no value in any run")
+      add_open(metric_names.entry(one.metric).title, "without a value in any run")
     end
   end
   return settled, open, by_word(changed)

@@ -3,6 +3,7 @@
 local format = require "pairperf.format"
 local html_text = require "pairperf.html_text"
 local interval_text = require "pairperf.interval_text"
+local report_findings = require "pairperf.report_findings"
 local report_order = require "pairperf.report_order"
 local report_values = require "pairperf.report_values"
 local request_text = require "pairperf.request_text"
@@ -150,6 +151,17 @@ function M.requests(out, scenario)
   end
 end
 
+local function slot_list(out, head, notes)
+  local items = {}
+  for i, note in ipairs(notes) do
+    items[i] = ("%s: %s"):format(report_findings.slots_text(note.slots), note.text)
+  end
+  if #items > 0 then
+    html_text.paragraph(out, head)
+    html_text.list(out, items)
+  end
+end
+
 --- Every scheduled run and how it ended.
 function M.runs(out, report)
   local rows = {}
@@ -170,14 +182,8 @@ function M.runs(out, report)
   local head = { "Slot", "Scenario", "Variant", "Repetition", "Status", "Failing step", "Reason" }
   table.move({ "Evidence", "Next command" }, 1, 2, #head + 1, head)
   html_text.table(out, "Every scheduled run", head, rows)
-  local items = {}
-  for i, one in ipairs(report.findings) do
-    items[i] = ("slot %d: %s"):format(one.slot, one.text)
-  end
-  if #items > 0 then
-    html_text.paragraph(out, "Findings on the numbers:")
-    html_text.list(out, items)
-  end
+  slot_list(out, "Findings on the numbers:", report_findings.grouped(report.findings))
+  slot_list(out, "Remarks on runs:", report.notes)
 end
 
 --- What the two sides are.

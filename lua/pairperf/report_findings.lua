@@ -126,4 +126,21 @@ function M.grouped(findings)
   return groups
 end
 
+--- "slot 2", "slots 1, 3 to 5".
+---@param slots integer[] ascending
+---@return string
+function M.slots_text(slots)
+  local parts, i = {}, 1
+  while slots[i] do
+    local last = i
+    while slots[last + 1] == slots[last] + 1 do
+      last = last + 1
+    end
+    parts[#parts + 1] = last > i + 1 and ("%d to %d"):format(slots[i], slots[last])
+      or table.concat(slots, ", ", i, last)
+    i = last + 1
+  end
+  return (#slots > 1 and "slots " or "slot ") .. table.concat(parts, ", ")
+end
+
 return M

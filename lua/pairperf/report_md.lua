@@ -75,24 +75,10 @@ end
 -- ---------------------------------------------------------------- runs
 
 -- "slot 3", "slots 0 to 4, 7"
-local function slots_text(slots)
-  local parts, i = {}, 1
-  while slots[i] do
-    local last = i
-    while slots[last + 1] == slots[last] + 1 do
-      last = last + 1
-    end
-    parts[#parts + 1] = last > i + 1 and ("%d to %d"):format(slots[i], slots[last])
-      or table.concat(slots, ", ", i, last)
-    i = last + 1
-  end
-  return (#slots > 1 and "slots " or "slot ") .. table.concat(parts, ", ")
-end
-
 local function slot_list(out, head, notes)
   local items = {}
   for i, note in ipairs(notes) do
-    items[i] = ("%s: %s"):format(slots_text(note.slots), md(note.text))
+    items[i] = ("%s: %s"):format(report_findings.slots_text(note.slots), md(note.text))
   end
   if #items > 0 then
     markdown.paragraph(out, head)

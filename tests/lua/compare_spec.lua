@@ -185,7 +185,7 @@ describe("a comparison", function()
       primary = { "cpu_percent", "overview/rss_max_bytes" },
     })
     assert.matches(
-      "not concluded: Resident memory, maximum has no value in any run%.",
+      "not concluded: Resident memory, maximum without a value in any run%.",
       lines_of(report)
     )
     assert.near(2 * 2 / 252, report.scenarios[1].metrics[1].comparison.test.adjusted_p, 1e-12)

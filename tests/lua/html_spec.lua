@@ -216,6 +216,20 @@ describe("report.html", function()
     assert.truthy(rows:find("0.000750</td>", 1, true), rows) -- 15 ms of 20 s
   end)
 
+  -- proves: REP-4
+  it("lists findings and remarks under the runs, each once with its slots", function()
+    write()
+    local input = assert(report.load(dir))
+    local built = assert(report.write(dir))
+    built.notes = { { text = "left a <helper>", slots = { 1, 3, 4, 5 } } }
+    built.findings = json.array { { text = "apart", slot = 2 }, { text = "apart", slot = 7 } }
+    local runs =
+      assert(html.render(dir, built, input.summaries, "")):match '<section id="runs">(.-)</section>'
+    assert.truthy(runs:find("Remarks on runs:", 1, true))
+    assert.truthy(runs:find("<li>slots 1, 3 to 5: left a &lt;helper&gt;</li>", 1, true), runs)
+    assert.truthy(runs:find("<li>slots 2, 7: apart</li>", 1, true), runs)
+  end)
+
   -- proves: REP-6
   it("ends with the checklist and the lines of the context, each for itself", function()
     local ending = write({ context = "one <b>\ntwo" }):match "<h2>Checklist</h2>(.*)"
