@@ -56,6 +56,21 @@ static size_t open_descriptors(void) {
     return count;
 }
 
+/* A program that is being started has closed its descriptors before its environment is in place. */
+static void await_environment(pid_t pid) {
+    char path[64], byte;
+    ssize_t got = 0;
+    time_t limit = time(NULL) + 20;
+    (void)snprintf(path, sizeof path, "/proc/%d/environ", pid);
+    while (got == 0) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        assert_true(fd >= 0 && time(NULL) < limit);
+        got = read(fd, &byte, 1);
+        (void)close(fd);
+    }
+    assert_int_equal(got, 1);
+}
+
 /* A process in a group of its own whose parent has ended; started with MARK. */
 static pid_t orphan(void) {
     static char name[] = "sleep", seconds[] = "60", mark[] = MARK;
@@ -81,6 +96,7 @@ static pid_t orphan(void) {
     assert_int_equal(read(told[0], &pid, sizeof pid), sizeof pid);
     assert_int_equal(read(told[0], &parent, 1), 0); /* exec closed it */
     (void)close(told[0]);
+    await_environment(pid);
     return pid;
 }
 
