@@ -79,12 +79,11 @@ signalled() { jq -r --arg target "$1" 'select(.kind == "signal" and .target == $
 words=(--app-arg spinning_helper --app-arg supervisor --expect-escapee '*/stubs/live_app')
 pair live_app live_app declared --repetitions 1 --ready file:ready --quit-timeout 500ms "${words[@]}"
 for run in 01 02; do
-    helper=$(verdict_of '.escapees[] | select(.expected) | .pid')
-    start=$(verdict_of '.escapees[] | select(.expected) | .start')
+    helper=$(signalled escapee)
+    start=$(verdict_of ".escapees[] | select(.expected and .pid == $helper) | .start") # its parent may be another
     point "a declared helper, run $run: no failure" succeeded
-    point "  it is counted" test "$(verdict_of .escapees_total)" -ge 1
-    point "  nobody else was signalled outside the group" test \
-        "$(signalled escapee | sort -u)" = "$helper"
+    point "  it is counted" test -n "$start"
+    point "  nobody else was signalled outside the group" test "$(wc -w <<<"$helper")" -eq 1
     point "  report.md: executable, pid, start token, when it was seen, what was done" reported \
         "live_app \\(pid $helper, start token $start\\), first seen outside [0-9.]+ m?s after launch, declared by --expect-escapee; it was ended by us as a declared helper"
 done
