@@ -108,9 +108,10 @@ static pp_status host_send(void *ctx, const void *bytes, size_t size, size_t *re
         w->harness.closed_seen = true;
         return pp_fail(reterr, PP_E_CLOSED, EPIPE, "send", "channel");
     }
-    if (!has_room(w))
+    size_t room = has_room(w) ? w->plan.capacity - w->harness.outbox_size : 0;
+    w->pressed = w->pressed || size > room;
+    if (room == 0)
         return pp_fail(reterr, PP_E_AGAIN, EAGAIN, "send", "channel");
-    size_t room = w->plan.capacity - w->harness.outbox_size;
     *ret_sent = size < room ? size : room;
     sim_trace(w, "sent %zu of %zu", *ret_sent, size);
     sim_harness_receive(w, bytes, *ret_sent);

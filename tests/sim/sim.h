@@ -202,6 +202,7 @@ typedef struct sim_world {
     bool killed_group, refused_signal;
     bool at_end; /* own_cost() was asked: the verdict is made */
     int64_t end_ns;
+    bool pressed; /* the channel took less than there was, so that bytes decide about time */
     int alive_at_end, recorded_at_end, members_at_end, in_leaf_at_end;
     uint64_t cpu_at_end, write_at_end;
     bool zombie_held;     /* a zombie in the group had a living parent outside it */

@@ -13,7 +13,7 @@ extern pp_os live_os;
 extern pp_error live_error;
 extern int live_run_dir_fd;
 
-enum { LIVE_LIMIT_S = 20, LIVE_SECOND_NS = 1000000000 };
+enum { LIVE_LIMIT_S = 60, LIVE_SECOND_NS = 1000000000 };
 
 /* Group fixtures: a run directory. Test fixtures: a host. */
 int live_make_run_dir(void **state);
