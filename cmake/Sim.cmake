@@ -9,7 +9,8 @@ endif()
 
 file(GLOB PP_SIM_SOURCES CONFIGURE_DEPENDS tests/sim/*.c)
 foreach(name IN ITEMS frame json_write message outbox reading record_verdict records request status
-        stop tree tree_conserve tree_discards tree_sample tree_unmet pid_map counters)
+        stop tree tree_conserve tree_discards tree_memory tree_sample tree_unmet tree_walk
+        pid_map counters)
     list(APPEND PP_SIM_SOURCES core/src/${name}.c)
 endforeach()
 add_executable(sim_main ${PP_SIM_SOURCES} core/os/os.c ${PP_LOOP_SOURCES})

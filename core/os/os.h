@@ -70,7 +70,7 @@ typedef struct pp_command {
     /* Absolute, NULL-terminated: it and all that it starts can write below these paths and nowhere
      * else, and gain no privileges; PP_E_UNSUPPORTED where that cannot be had. NULL: anywhere. */
     const char *const *writable;
-    bool count_births; /* so that births() tells */
+    bool count_births; /* so that notices() tells */
 } pp_command;
 
 typedef struct pp_output_state {

@@ -43,11 +43,12 @@ static bool grow(pp_pid_map *map) {
 }
 
 bool pp_pid_map_put(pp_pid_map *map, int32_t pid, size_t at) {
-    if (map->count >= map->capacity / 4 * 3 && !grow(map))
-        return false;
-    pp_pid_map_slot *slot = &map->slots[slot_of(map, pid)];
-    map->count += slot->pid == 0;
-    *slot = (pp_pid_map_slot){ pid, (uint32_t)at };
+    if (!pp_pid_map_has(map, pid)) {
+        if (map->count >= map->capacity / 4 * 3 && !grow(map))
+            return false;
+        map->count++;
+    }
+    map->slots[slot_of(map, pid)] = (pp_pid_map_slot){ pid, (uint32_t)at };
     return true;
 }
 

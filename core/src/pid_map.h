@@ -20,7 +20,7 @@ typedef struct pp_pid_map {
 } pp_pid_map;
 
 void pp_pid_map_done(pp_pid_map *map);
-/* Adds or replaces; pid > 0. False: no memory. */
+/* Adds, or replaces, which needs no memory; pid > 0. False: no memory. */
 bool pp_pid_map_put(pp_pid_map *map, int32_t pid, size_t at);
 /* -1: not in it. */
 ptrdiff_t pp_pid_map_at(const pp_pid_map *map, int32_t pid);

@@ -46,6 +46,12 @@ ptrdiff_t pp__tree_find(const pp_tree *tree, int32_t pid) {
     return tree->by_pid ? pp_pid_map_at(tree->by_pid, pid) : -1;
 }
 
+ptrdiff_t pp__tree_find_parent(const pp_tree *tree, const pp_proc_info *info) {
+    ptrdiff_t at = pp__tree_find(tree, info->ppid);
+
+    return at >= 0 && tree->members[at].info.start_ns <= info->start_ns ? at : -1;
+}
+
 static bool make_room(pp_tree *tree, int32_t pid) {
     if (!tree->by_pid)
         tree->by_pid = calloc(1, sizeof *tree->by_pid);

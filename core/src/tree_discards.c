@@ -10,16 +10,14 @@
 #include "resize.h"
 #include "tree_private.h"
 
-/* Nobody is older than his parent: one that seems so has a stranger's number for it. */
 void pp__tree_note_parent(const pp_tree *tree, pp_tree_member *member) {
-    ptrdiff_t index = pp__tree_find(tree, member->info.ppid);
-    const pp_tree_member *parent = index >= 0 ? &tree->members[index] : NULL;
+    ptrdiff_t index = pp__tree_find_parent(tree, &member->info);
 
     member->parent = (pp_proc_id){ 0 };
-    if (!parent || parent->info.start_ns > member->info.start_ns)
+    if (index < 0)
         return;
-    member->parent = parent->info.id;
-    member->parent_child_faults = parent->usage.child_faults;
+    member->parent = tree->members[index].info.id;
+    member->parent_child_faults = tree->members[index].usage.child_faults;
 }
 
 static pp_debt *debt_to(const pp_debts *debts, pp_proc_id parent) {

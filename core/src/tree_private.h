@@ -7,6 +7,9 @@
 
 /* Index of the member with this pid, or -1. */
 ptrdiff_t pp__tree_find(const pp_tree *tree, int32_t pid);
+/* Index of the member that is the parent, or -1. One that is younger is none: it only has the
+ * number that the parent had. */
+ptrdiff_t pp__tree_find_parent(const pp_tree *tree, const pp_proc_info *info);
 /* Appends a member; NULL when memory is short (tree->incomplete is set). */
 pp_tree_member *pp__tree_add(pp_tree *tree, const pp_proc_info *info);
 /* Records the end of member `index` and lets go of what the host holds for it; from now on it is no
@@ -27,17 +30,20 @@ pp_usage pp__tree_unreadable(pp_status why);
 void pp__tree_look_for_stray(pp_tree *tree, size_t index);
 typedef enum pp_tree_claim { PP_TREE_STRANGER = 0, PP_TREE_UNCLEAR, PP_TREE_OURS } pp_tree_claim;
 
-/* tree_unmet.c: adds a number, takes it away, and is this the process that was listed by it?
- * UNCLEAR: it, or one that was born in the same tick, or it was listed in this very pass: whether
- * one comes twice in a pass is a matter of the lists' order. */
-void pp__tree_unmet_note(pp_tree *tree, int32_t pid, int64_t listed_cont_ns);
+/* tree_unmet.c: adds a number (`surely`: the list was ours), takes it away, and is this the process
+ * that was listed by it? UNCLEAR: it, or one that was born in the same tick; or nobody knows whose
+ * list that was. */
+void pp__tree_unmet_note(pp_tree *tree, int32_t pid, int64_t listed_cont_ns, bool surely);
 void pp__tree_unmet_drop(pp_tree *tree, int32_t pid);
-pp_tree_claim pp__tree_unmet_claim(const pp_tree *tree, const pp_proc_info *info,
-                                   int64_t started_cont_ns);
+pp_tree_claim pp__tree_unmet_claim(const pp_tree *tree, const pp_proc_info *info);
 /* Looks at group and session, records an escape once, matches declared helpers. */
 void pp__tree_place(pp_tree *tree, pp_tree_member *member);
 /* The same after a look at a member that was about another: it may be back before the next one. */
 void pp__tree_glance(pp_tree *tree, size_t index, const pp_proc_info *info);
+
+/* tree_memory.c: fills the frame's processes; those that did not answer by t_ns `deadline_ns` are
+ * PP_E_BLOCKED. */
+void pp__tree_read_memory(pp_tree *tree, int64_t deadline_ns, pp_frame *frame);
 
 /* tree_conserve.c: closes the frame's conservation over its processes. */
 void pp__tree_conserve(pp_tree *tree, pp_frame *frame);

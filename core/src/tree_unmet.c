@@ -18,8 +18,12 @@ static pp_tree_unmet *find(const pp_tree *tree, int32_t pid) {
     return NULL;
 }
 
-void pp__tree_unmet_note(pp_tree *tree, int32_t pid, int64_t listed_cont_ns) {
-    if (find(tree, pid))
+void pp__tree_unmet_note(pp_tree *tree, int32_t pid, int64_t listed_cont_ns, bool surely) {
+    pp_tree_unmet *known = find(tree, pid);
+
+    if (known && surely && !known->surely)
+        *known = (pp_tree_unmet){ pid, listed_cont_ns, true };
+    if (known)
         return;
     if (tree->unmet_count == tree->unmet_capacity) {
         size_t wanted = tree->unmet_capacity ? tree->unmet_capacity * 2 : 16;
@@ -33,7 +37,7 @@ void pp__tree_unmet_note(pp_tree *tree, int32_t pid, int64_t listed_cont_ns) {
         tree->unmet = bigger;
         tree->unmet_capacity = wanted;
     }
-    tree->unmet[tree->unmet_count++] = (pp_tree_unmet){ pid, listed_cont_ns };
+    tree->unmet[tree->unmet_count++] = (pp_tree_unmet){ pid, listed_cont_ns, surely };
 }
 
 void pp__tree_unmet_drop(pp_tree *tree, int32_t pid) {
@@ -43,13 +47,11 @@ void pp__tree_unmet_drop(pp_tree *tree, int32_t pid) {
         *unmet = tree->unmet[--tree->unmet_count];
 }
 
-pp_tree_claim pp__tree_unmet_claim(const pp_tree *tree, const pp_proc_info *info,
-                                   int64_t started_cont_ns) {
+pp_tree_claim pp__tree_unmet_claim(const pp_tree *tree, const pp_proc_info *info) {
     const pp_tree_unmet *unmet = find(tree, info->id.pid);
 
     if (!unmet || (int64_t)info->start_ns > unmet->listed_cont_ns)
         return PP_TREE_STRANGER;
-    bool earlier = unmet->listed_cont_ns < started_cont_ns;
-    bool surely = (int64_t)info->start_ns + START_STEP_NS <= unmet->listed_cont_ns;
-    return earlier && surely ? PP_TREE_OURS : PP_TREE_UNCLEAR;
+    bool same = (int64_t)info->start_ns + START_STEP_NS <= unmet->listed_cont_ns;
+    return same && unmet->surely ? PP_TREE_OURS : PP_TREE_UNCLEAR;
 }

@@ -213,6 +213,14 @@ static void frames_without_room_do_not_keep_the_verdict_from_being_saved(void **
     fake_harness_done(&harness);
 }
 
+static void a_record_without_room_is_refused(void **state) {
+    (void)state;
+    pp_outbox box = { .count = SIZE_MAX / 2, .capacity = SIZE_MAX / 2 };
+    assert_int_equal(pp__outbox_record(&box, PP_MSG_FRAME, 1, NULL, "frame", 5), PP_E_NOMEM);
+    assert_true(box.count == SIZE_MAX / 2);
+    assert_int_equal(box.wire.size, 0);
+}
+
 static void unsent_and_unacknowledged_bytes_both_fill_the_box(void **state) {
     (void)state;
     fake_harness harness;
@@ -250,6 +258,7 @@ int main(void) {
         cmocka_unit_test(a_record_that_could_not_be_saved_is_not_forgotten),
         cmocka_unit_test(a_save_that_fails_half_way_goes_on_where_it_failed),
         cmocka_unit_test(frames_without_room_do_not_keep_the_verdict_from_being_saved),
+        cmocka_unit_test(a_record_without_room_is_refused),
         cmocka_unit_test(unsent_and_unacknowledged_bytes_both_fill_the_box),
     };
     return cmocka_run_group_tests_name("outbox", tests, NULL, NULL);

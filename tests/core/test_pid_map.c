@@ -51,10 +51,28 @@ static void removal_loses_nobody_else(void **state) {
     pp_pid_map_done(&map);
 }
 
+static void replacing_needs_no_memory(void **state) {
+    (void)state;
+    pp_pid_map map = { 0 };
+    assert_true(pp_pid_map_put(&map, 1, 0));
+    size_t most = map.capacity / 4 * 3;
+    for (size_t i = 2; i <= most; i++)
+        assert_true(pp_pid_map_put(&map, (int32_t)i, i));
+    size_t capacity = map.capacity;
+    assert_true(pp_pid_map_put(&map, 7, 70));
+    assert_int_equal(map.capacity, capacity);
+    assert_int_equal(map.count, most);
+    assert_int_equal(pp_pid_map_at(&map, 7), 70);
+    assert_true(pp_pid_map_put(&map, (int32_t)most + 1, 0));
+    assert_true(map.capacity > capacity);
+    pp_pid_map_done(&map);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_put_is_found_and_nothing_else),
         cmocka_unit_test(removal_loses_nobody_else),
+        cmocka_unit_test(replacing_needs_no_memory),
     };
     return cmocka_run_group_tests_name("pid_map", tests, NULL, NULL);
 }

@@ -81,6 +81,19 @@ static void a_child_of_a_stranger_is_found_inside_parents_first(void **state) {
     assert_true(f->frame.procs[place(f, BORN_INSIDE)].escaped);
 }
 
+/* Neither the leaf says of the child whether it is inside, nor its parent that it is its child.
+ * proves: TRK-4 */
+static void one_on_the_leafs_list_is_claimed_by_its_parent_on_it(void **state) {
+    fake_tree *f = *state;
+    add_inside(f, BORN_INSIDE, STRANGER); /* listed before its parent */
+    add_inside(f, STRANGER, 1);
+    fails(f, FAKE_LEAF_HOLDS, BORN_INSIDE, PP_E_DENIED);
+    fails(f, FAKE_LIST_CHILDREN, STRANGER, PP_E_ENUMERATION);
+    (void)sample(f);
+    assert_true(place(f, STRANGER) > 0);
+    assert_true(place(f, STRANGER) < place(f, BORN_INSIDE));
+}
+
 /* proves: TRK-1, TRK-4 */
 static void a_listed_number_that_is_not_inside_any_more_is_a_strangers(void **state) {
     fake_tree *f = *state;
@@ -156,6 +169,7 @@ int main(void) {
         T(the_leafs_total_is_in_every_frame),
         T(without_a_leaf_the_frame_has_none),
         T(a_child_of_a_stranger_is_found_inside_parents_first),
+        T(one_on_the_leafs_list_is_claimed_by_its_parent_on_it),
         T(a_listed_number_that_is_not_inside_any_more_is_a_strangers),
         T(who_is_outside_is_not_found_through_the_leaf),
         T(a_member_that_moved_out_is_a_stray_and_counted_once_for_good),

@@ -50,6 +50,52 @@ static void parents_are_read_before_their_children(void **state) {
     assert_true(proc(f, CHILD) < proc(f, GRANDCHILD));
 }
 
+static void reused_number_ends(fake_os *fake) {
+    fake_exit(fake, 103, 0);
+}
+
+/* It is met in the place of the one that had the number before it, for it is in the leader's group,
+ * and so before its parent; and it ends while that one is read.
+ * proves: TRK-2, MET-7 */
+static void a_reused_number_is_counted_after_its_parent(void **state) {
+    fake_tree *f = *state;
+    fake_add(&f->fake, 103, FAKE_LEADER);
+    (void)sample(f);
+    fake_exit(&f->fake, 103, 0);
+    fake_add(&f->fake, 104, GRANDCHILD);
+    fake_add(&f->fake, 103, 104);
+    fake_burn(&f->fake, 103, 50 * MS);
+    f->fake.t_ns += 20000000;
+    fake_rule_add(
+        &f->fake,
+        (fake_rule){ .call = FAKE_USAGE, .pid = 104, .times = 1, .change = reused_number_ends });
+    assert_total(sample(f), 50 * MS);
+    assert_int_equal(fake_tree_events(f, PP_TREE_REUSED, 103), 1);
+}
+
+static void new_child_ends(fake_os *fake) {
+    fake_exit(fake, CHILD, 0);
+}
+
+/* As last seen, its parent had the number that its own child has now.
+ * proves: TRK-1, MET-7 */
+static void a_child_with_the_number_of_its_grandparent_is_counted_after_its_parent(void **state) {
+    fake_tree *f = *state;
+    (void)sample(f);
+    fake_exit(&f->fake, CHILD, 0); /* GRANDCHILD is adopted */
+    f->fake.t_ns += 20000000;
+    fake_add(&f->fake, CHILD, GRANDCHILD);
+    fake_burn(&f->fake, CHILD, 50 * MS);
+    f->fake.t_ns += 20000000;
+    fake_rule_add(
+        &f->fake,
+        (fake_rule){ .call = FAKE_INSPECT, .pid = GRANDCHILD, .times = 1, .status = PP_E_DENIED });
+    fake_rule_add(
+        &f->fake,
+        (fake_rule){ .call = FAKE_USAGE, .pid = GRANDCHILD, .times = 1, .change = new_child_ends });
+    assert_total(sample(f), 50 * MS);
+}
+
 /* proves: MET-7 */
 static void the_total_is_the_sum_of_own_and_waited_for_times(void **state) {
     fake_tree *f = *state;
@@ -458,6 +504,8 @@ static void an_escaped_member_still_counts_and_is_marked(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         T(parents_are_read_before_their_children),
+        T(a_reused_number_is_counted_after_its_parent),
+        T(a_child_with_the_number_of_its_grandparent_is_counted_after_its_parent),
         T(the_total_is_the_sum_of_own_and_waited_for_times),
         T(an_ended_member_hides_its_writes_for_a_while),
         T(a_parent_is_read_again_when_its_child_vanished_in_the_pass),

@@ -12,7 +12,7 @@
 
 #define MS INT64_C(1000000)
 
-enum { CHILD = 101, REFUSALS = 2 };
+enum { CHILD = 101, GRANDCHILD, REFUSALS = 2 };
 
 /* A member of the group, that long in the world, of whom the first looks are refused. */
 static fake_proc *unreadable_child(fake_tree *f, int64_t age_ns) {
@@ -162,6 +162,56 @@ static void a_number_that_was_taken_again_is_met_in_the_pass_that_meets_its_pare
     assert_int_equal(f->frame.proc_count, 3);
 }
 
+/* The one that is asked for first is no child of a member yet. */
+static void a_doubt_is_settled_by_a_parent_that_is_met_after_it(void **state) {
+    fake_tree *f = *state;
+    fake_proc *grandchild = fake_add(&f->fake, GRANDCHILD, CHILD); /* listed before its parent */
+    (void)fake_add(&f->fake, CHILD, FAKE_LEADER);
+    f->fake.t_ns += 5 * MS;
+    fake_rule_add(
+        &f->fake,
+        (fake_rule){ .call = FAKE_INSPECT, .pid = FAKE_LEADER, .times = 3, .status = PP_E_DENIED });
+    assert_int_not_equal(fake_tree_discover(f), PP_OK);
+    assert_int_equal(f->tree.unmet_count, 2);
+    grandchild->info.pgid = GRANDCHILD;
+    f->fake.t_ns += 20 * MS;
+    fake_rule_add(
+        &f->fake,
+        (fake_rule){ .call = FAKE_LIST_GROUP, .times = FAKE_FOREVER, .status = PP_E_ENUMERATION });
+    fake_rule_add(&f->fake, (fake_rule){ .call = FAKE_LIST_CHILDREN,
+                                         .times = FAKE_FOREVER,
+                                         .status = PP_E_ENUMERATION });
+    assert_int_equal(fake_tree_discover(f), PP_E_ENUMERATION);
+    assert_int_equal(f->tree.unmet_count, 0);
+    assert_int_equal(f->tree.count, 3);
+}
+
+/* Its list was read by a number that may be a stranger's by then. It is not signalled for it.
+ * proves: TRK-1 */
+static void a_child_of_whoever_has_a_members_number_is_a_doubt_for_good(void **state) {
+    fake_tree *f = *state;
+    (void)fake_add(&f->fake, CHILD, FAKE_LEADER);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+    fake_exit(&f->fake, CHILD, 0);
+    fake_proc *stranger = fake_add(&f->fake, CHILD, 1);
+    fake_proc *its_child = fake_add(&f->fake, GRANDCHILD, CHILD);
+    stranger->info.pgid = stranger->info.sid = CHILD;
+    its_child->info.pgid = its_child->info.sid = CHILD;
+    f->fake.t_ns += 20 * MS;
+    fake_rule_add(
+        &f->fake,
+        (fake_rule){ .call = FAKE_INSPECT, .pid = CHILD, .times = 2, .status = PP_E_DENIED });
+    assert_int_equal(fake_tree_discover(f), PP_E_UNVERIFIED);
+    for (int pass = 0; pass < 2; pass++) {
+        f->fake.t_ns += 20 * MS;
+        assert_int_equal(fake_tree_discover(f), PP_E_UNVERIFIED);
+        assert_int_equal(f->tree.count, 1);
+        assert_int_equal(f->tree.unmet_count, 1);
+    }
+    fake_exit(&f->fake, GRANDCHILD, 0);
+    assert_int_equal(fake_tree_discover(f), PP_OK);
+}
+
 int main(void) {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, fake_tree_tear_down)
     const struct CMUnitTest tests[] = {
@@ -173,6 +223,8 @@ int main(void) {
         T(whoever_comes_twice_in_a_pass_is_no_surer_for_it),
         T(whoever_comes_once_in_a_pass_is_as_sure),
         T(a_number_that_was_taken_again_is_met_in_the_pass_that_meets_its_parent),
+        T(a_doubt_is_settled_by_a_parent_that_is_met_after_it),
+        T(a_child_of_whoever_has_a_members_number_is_a_doubt_for_good),
     };
 #undef T
     return cmocka_run_group_tests_name("tree_unmet", tests, NULL, NULL);

@@ -38,6 +38,7 @@ typedef struct pp_tree_member {
     bool escaped;      /* once outside, always so */
     bool expected;     /* a declared helper (--expect-escapee) */
     bool seen;         /* in the present pass */
+    bool counted;      /* in the present pass: its counters were read, or it was tried */
     bool after_leader; /* recorded only after the leader was gone: no fallback target */
     bool killed;       /* SIGKILL was sent to it alone */
     bool kill_told;    /* that, or that it failed */
@@ -65,6 +66,7 @@ typedef struct pp_tree_member {
 typedef struct pp_tree_unmet {
     int32_t pid;
     int64_t listed_cont_ns; /* when that list was read, or before */
+    bool surely;            /* it was ours; else that of whoever has a member's number */
 } pp_tree_unmet;
 
 #define PP_TREE_UNMET_MAX 4096 /* with more of them no look is a whole one */
@@ -94,6 +96,8 @@ typedef struct pp_tree {
     /* Since they told this nobody was born or ended before everybody was met; births missing: there
      * was no such pass. While they still tell it, there is nobody to be met. */
     pp_notices quiet;
+    int64_t asked_cont_ns; /* when lists of children were last read */
+    bool misled;           /* one was met without its notice: none is believed any more */
     pp_tree_unmet *unmet;
     size_t unmet_count, unmet_capacity;
     pp_frame_exit *exits; /* since the last frame */

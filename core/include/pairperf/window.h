@@ -68,7 +68,7 @@ pp_window_verdict pp_window_validity(const pp_frame_times *frames, size_t count,
 
 typedef struct pp_usage_frame {
     int64_t t_ns;
-    int64_t start_clock_ns; /* when its list was begun, on the clock that stamps process starts */
+    int64_t start_clock_ns; /* when discovery began, on the clock that stamps process starts */
 } pp_usage_frame;
 
 /* One reading of one process in one frame. All counters missing: it could not be read at all.
