@@ -2,12 +2,15 @@
 -- A page that takes and drops memory as fast as it can, without and with our sampling every 250 ms
 -- and PSS every second: rounds per second, and the longest stall that it noticed. In sets of four,
 -- with and without in the order ABBA or BAAB, so that a machine that changes its pace favours
--- neither; how much the two alike of a set differ is the noise.
+-- neither. A set gives one ratio; how far the sets disagree is the noise.
 local bench = require "bench"
 local pairperf = require "pairperf"
+local sums = require "pairperf.stats.sums"
 bench.begin(...)
 
-local SETS <const>, SECONDS <const>, BAR <const> = 3, 3, 0.02
+local SETS <const>, SECONDS <const>, BAR <const> = 6, 3, 0.02
+local T95 <const> = 2.571 -- of Student's t with SETS - 1 degrees of freedom, two-sided
+local TOO_NOISY <const> = 0.05 -- a machine on which nothing could be seen
 local PROGRAM <const> = "/usr/lib/chromium/chromium"
 
 if not pairperf.fs.stat(PROGRAM) then
@@ -76,42 +79,40 @@ local function column(list, field)
   return values
 end
 
--- What two alike runs of one set differ by, half of the time.
-local function noise_of(field)
-  local off_by = {}
-  for _, list in ipairs { off, on } do
-    for i = 1, #list, 2 do
-      off_by[#off_by + 1] = math.abs(list[i][field] / list[i + 1][field] - 1)
-    end
+-- Of each set, the logarithm of how much more there was with sampling.
+local function changes_of(field)
+  local changes = {}
+  for i = 1, #on, 2 do
+    local gained = on[i][field] * on[i + 1][field] / (off[i][field] * off[i + 1][field])
+    changes[#changes + 1] = math.log(gained) / 2
   end
-  return bench.median(off_by)
+  return changes
 end
 
--- Beyond the bar and the noise it is a difference when every pair shows it, the same way; else none
--- is shown.
+-- Mean, and half of its 95 % interval.
+local function mean_of(values)
+  local mean = sums.mean(values)
+  return mean, T95 * math.sqrt(sums.squares(values, mean) / (#values - 1) / #values)
+end
+
 local function compare(field, name)
-  local ratios, lower = {}, 0
-  for i = 1, #on do
-    ratios[i] = on[i][field] / off[i][field]
-    lower = lower + (ratios[i] < 1 and 1 or 0)
-  end
-  local change, noise = bench.median(ratios) - 1, noise_of(field)
+  local change, noise = mean_of(changes_of(field))
   local ok = math.abs(change) <= math.max(BAR, noise)
-  if not ok and lower > 0 and lower < #on then
+  if ok and noise > TOO_NOISY then
     ok = nil
   end
   bench.row {
     name = name,
-    ours = ("%.0f (%+.1f %%, noise %.1f %%, lower in %d of %d pairs)"):format(
+    ours = ("%.0f (%+.1f %%, 95 %% interval +-%.1f %%, %d sets)"):format(
       bench.median(column(on, field)),
-      change * 100,
-      noise * 100,
-      lower,
-      #on
+      (math.exp(change) - 1) * 100,
+      (math.exp(noise) - 1) * 100,
+      SETS
     ),
     floor = ("%.0f without sampling"):format(bench.median(column(off, field))),
-    bar = ("within %.0f %% or the noise; beyond it with pairs that disagree, only told"):format(
-      BAR * 100
+    bar = ("within %.0f %% or the interval; only told if that is above %.0f %%"):format(
+      BAR * 100,
+      TOO_NOISY * 100
     ),
     ok = ok,
   }
