@@ -150,7 +150,8 @@ mib=$(jq 'select(.kind == "hook_finished") | .output.stdout_bytes / 1048576 | fl
 app_kib=$(supervisor_kib "$out/overview/run-01") hook_kib=$(supervisor_kib "$out/overview/run-01/hook")
 echo "# $mib MiB of output; harness $before KiB, at most $after; supervisors: application $app_kib KiB, hook $hook_kib KiB"
 point "output without end, $mib MiB: the session goes on to its end" succeeded
-point "  the harness does not grow with it" grew_by 2048
+point "    and there was plenty of it" test "$mib" -ge 128
+point "  the harness does not grow with it" grew_by 8192 # what is read waits for Lua's collector: 1 to 3 MiB
 point "  nor does the hook's supervisor" test "$hook_kib" -le "$((app_kib + 2048))"
 
 ln -s "$PP_TEST_BUILD_DIR/tests/stubs/storm" "$scratch/storm"
