@@ -4,8 +4,9 @@
  * tree, no record.
  *   floor read INTERVAL_MS PASSES LEADER [CGROUP_DIR]
  *     each pass: the members (cgroup.procs and cpu.stat, or each one's children file), per member
- *     CPU clock, statm, io, status, without a group also stat, and one poll over all pidfds; once
- *     a second also smaps_rollup, opened anew, and status; such a pass counts as CPU alone
+ *     CPU clock, statm, io, status, stat, which is what the figures of one that ran come from, and
+ *     one poll over all pidfds; once a second also smaps_rollup, opened anew, and status; such a
+ *     pass counts as CPU alone
  *   floor reference INTERVAL_MS PASSES LEADER [CGROUP_DIR|walk]
  *     the loop that the bars were set beside: each pass the members (cgroup.procs and cpu.stat, or
  *     a walk down that opens each thread's children file anew, or as they were at first), per
@@ -125,7 +126,7 @@ static void pass(work what) {
     struct epoll_event event;
     bool grouped = cgroup_fd[0] >= 0;
     int first = what == READ && !grouped ? CHILDREN : STATM;
-    int end = what == REFERENCE ? STATUS : grouped ? STAT : FILES;
+    int end = what == REFERENCE ? STATUS : FILES;
 
     for (int i = 0; i < 2 && grouped; i++)
         read_at_start(cgroup_fd[i]);
