@@ -237,6 +237,11 @@ void pp_json_key(pp_json *json, const char *key) {
     pp_json_key_bytes(json, key, strlen(key));
 }
 
+void pp_json_document(pp_json *json, const char *text, size_t size) {
+    if (begin_value(json))
+        put(json, text, size);
+}
+
 void pp_json_null(pp_json *json) {
     if (begin_value(json))
         put_text(json, "null");
@@ -370,6 +375,18 @@ void pp_json_done(pp_json *json) {
     free(json->text.data);
     free(json->keys.data);
     memset(json, 0, sizeof *json);
+}
+
+void pp_json_again(pp_json *json) {
+    enum { KEPT_MAX = 64 << 10 };
+    if (json->text.capacity > KEPT_MAX) {
+        free(json->text.data);
+        json->text = (pp_json_bytes){ 0 };
+    }
+    json->text.size = json->keys.size = 0;
+    json->levels[0] = (pp_json_level){ 0 };
+    json->depth = 0;
+    json->error.status = PP_OK;
 }
 
 /* Length of the UTF-8 sequence at `at`, 0 when there is none. Bounds of the second byte exclude

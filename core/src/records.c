@@ -7,6 +7,8 @@
 #include "records.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "json_keys.h"
 
@@ -274,7 +276,59 @@ static void births(pp_json *json, pp_reading count) {
     pp_json_end_object(json);
 }
 
-void pp__record_frame(pp_json *json, const pp_frame *frame) {
+static void proc(pp_json *json, const pp_frame_proc *it, bool memory_pass) {
+    write_fields(json, it, proc_fields, COUNT_OF(proc_fields), memory_pass);
+}
+
+/* NULL: there is no memory to remember it in. Equal bytes are equal figures; what is between them
+ * may differ, and costs no more than wording it again.
+ */
+static const pp_buffer *worded(pp_record_memo *memo, size_t index, const pp_frame_proc *it,
+                               bool memory_pass) {
+    pp_worded *last = &memo->procs[index];
+    const char *text = NULL;
+    size_t size = 0;
+
+    bool known = last->text.size > 0 && last->memory_pass == memory_pass;
+    /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
+    if (known && memcmp(&last->proc, it, sizeof *it) == 0)
+        return &last->text;
+    pp_json_again(&memo->json);
+    proc(&memo->json, it, memory_pass);
+    last->text.size = 0;
+    if (pp_json_finish(&memo->json, &text, &size, NULL) == PP_OK)
+        pp_buffer_add(&last->text, text, size);
+    memcpy(&last->proc, it, sizeof *it);
+    last->memory_pass = memory_pass;
+    return last->text.size > 0 && !last->text.failed ? &last->text : NULL;
+}
+
+static void procs(pp_json *json, const pp_frame *frame, pp_record_memo *memo) {
+    if (memo && !memo->procs)
+        memo->procs = calloc(PP_WORDED_MAX, sizeof *memo->procs);
+    size_t remembered = memo && memo->procs ? PP_WORDED_MAX : 0;
+
+    pp_json_begin_array(json);
+    for (size_t i = 0; i < frame->proc_count; i++) {
+        const pp_frame_proc *it = &frame->procs[i];
+        const pp_buffer *text = i < remembered ? worded(memo, i, it, frame->memory_pass) : NULL;
+        if (text)
+            pp_json_document(json, (const char *)text->bytes, text->size);
+        else
+            proc(json, it, frame->memory_pass);
+    }
+    pp_json_end_array(json);
+}
+
+void pp__record_memo_done(pp_record_memo *memo) {
+    for (size_t i = 0; memo->procs && i < PP_WORDED_MAX; i++)
+        pp_buffer_done(&memo->procs[i].text);
+    free(memo->procs);
+    memo->procs = NULL;
+    pp_json_done(&memo->json);
+}
+
+void pp__record_frame(pp_json *json, const pp_frame *frame, pp_record_memo *memo) {
     pp_json_begin_object(json);
     pp_json_key(json, "births");
     births(json, frame->births);
@@ -300,11 +354,7 @@ void pp__record_frame(pp_json *json, const pp_frame *frame) {
     key_bool(json, "memory_pass", frame->memory_pass);
     key_u64(json, "missed", frame->missed);
     pp_json_key(json, "procs");
-    pp_json_begin_array(json);
-    for (size_t i = 0; i < frame->proc_count; i++)
-        write_fields(json, &frame->procs[i], proc_fields, COUNT_OF(proc_fields),
-                     frame->memory_pass);
-    pp_json_end_array(json);
+    procs(json, frame, memo);
     key_i64(json, "scheduled_ns", frame->scheduled_ns);
     key_text(json, "schema", "pairperf-frame-1");
     key_u64(json, "seq", frame->seq);

@@ -5,13 +5,29 @@
 #include "os.h"
 #include "pairperf/frame.h"
 #include "pairperf/json_write.h"
+#include "pairperf/message.h"
 #include "pairperf/stop.h"
 #include "pairperf/tree.h"
 
 /* The lines of samples.jsonl and events.jsonl, as the supervisor writes them. Each function writes
  * one whole JSON object without the line end; the caller finishes the document. */
 
-void pp__record_frame(pp_json *json, const pp_frame *frame);
+/* How the first processes of a frame were worded; who is found the same, byte for byte, in the next
+ * one is not worded again. Zero-initialised is empty; a copy of its own for each tree. */
+enum { PP_WORDED_MAX = 64 };
+typedef struct pp_worded {
+    pp_frame_proc proc;
+    bool memory_pass;
+    pp_buffer text; /* empty: none yet */
+} pp_worded;
+typedef struct pp_record_memo {
+    pp_worded *procs; /* so many, or NULL */
+    pp_json json;
+} pp_record_memo;
+void pp__record_memo_done(pp_record_memo *memo);
+
+/* `memo` is of the frame before, or NULL. */
+void pp__record_frame(pp_json *json, const pp_frame *frame, pp_record_memo *memo);
 
 /* An event about one process; detail keys are written by kind. */
 typedef struct pp_event {

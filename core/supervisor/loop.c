@@ -147,6 +147,8 @@ static void done(pp_loop *loop) {
     pp_tree_done(&loop->tree);
     pp_frame_done(&loop->frame);
     pp_frame_done(&loop->scratch);
+    pp_json_done(&loop->record);
+    pp__record_memo_done(&loop->worded);
     pp_pid_list_done(&loop->adopted);
     pp__request_done(&loop->request);
     pp__outbox_done(&loop->out);

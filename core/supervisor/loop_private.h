@@ -42,6 +42,8 @@ typedef struct pp_loop {
     pp_tree tree;
     pp_frame frame;   /* the one being taken */
     pp_frame scratch; /* failures of discoveries between frames */
+    pp_json record;   /* of the frame */
+    pp_record_memo worded;
 
     pp_pid_list adopted; /* children of ours, as last listed */
     size_t adopted_next; /* the first of them that was not looked at */
@@ -73,7 +75,7 @@ typedef struct pp_loop {
 } pp_loop;
 
 /* tell.c: what the loop tells */
-/* Queues the record in `json` and gives `json` up; `head` goes before the line, or NULL. */
+/* Queues the record in `json`; `head` goes before the line, or NULL. */
 pp_status pp__loop_queue(pp_loop *loop, pp_message_type type, uint64_t seq, const pp_buffer *head,
                          pp_json *json);
 /* Queues an event; fields of `event` besides seq and now are the caller's. */

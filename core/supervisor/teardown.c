@@ -276,6 +276,7 @@ static void finish(pp_loop *loop) {
     pp_put_u8(&head, (uint8_t)loop->stop.verdict);
     pp_put_u8(&head, loop->stop.forced);
     (void)pp__loop_queue(loop, PP_MSG_VERDICT, record.seq, &head, &json);
+    pp_json_done(&json);
     pp_buffer_done(&head);
     loop->finished = true;
 }

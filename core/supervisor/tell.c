@@ -13,7 +13,6 @@ pp_status pp__loop_queue(pp_loop *loop, pp_message_type type, uint64_t seq, cons
 
     if (status == PP_OK)
         status = pp__outbox_record(&loop->out, type, seq, head, line, size);
-    pp_json_done(json);
     return status;
 }
 
@@ -24,6 +23,7 @@ void pp__loop_event(pp_loop *loop, pp_event event) {
     (void)loop->os->now(loop->os->ctx, &event.now, NULL);
     pp__record_event(&json, &event);
     (void)pp__loop_queue(loop, PP_MSG_EVENT, event.seq, NULL, &json);
+    pp_json_done(&json);
 }
 
 /* A gap in the numbers tells of it where this cannot be written either. */

@@ -91,12 +91,12 @@ static void put_live(pp_buffer *head, const pp_loop *loop) {
 }
 
 static bool queue_frame(pp_loop *loop) {
-    pp_json json = { 0 };
     pp_buffer head = { 0 };
 
     put_live(&head, loop);
-    pp__record_frame(&json, &loop->frame);
-    pp_status status = pp__loop_queue(loop, PP_MSG_FRAME, loop->frame.seq, &head, &json);
+    pp_json_again(&loop->record);
+    pp__record_frame(&loop->record, &loop->frame, &loop->worded);
+    pp_status status = pp__loop_queue(loop, PP_MSG_FRAME, loop->frame.seq, &head, &loop->record);
     if (status == PP_OK)
         loop->frames++;
     else

@@ -55,6 +55,37 @@ static void nested_values_have_no_spaces(void **state) {
     expect(&json, "{\"a\":[-1,{},[],null,null],\"b\":true}");
 }
 
+static void a_finished_document_is_a_value(void **state) {
+    (void)state;
+    pp_json json = { 0 };
+    pp_json_begin_array(&json);
+    pp_json_document(&json, "{\"a\":1}", 7);
+    pp_json_document(&json, "2", 1);
+    pp_json_end_array(&json);
+    expect(&json, "[{\"a\":1},2]");
+}
+
+static void after_a_document_or_an_error_another_can_be_written(void **state) {
+    (void)state;
+    pp_json json = { 0 };
+    pp_json_begin_object(&json);
+    pp_json_key(&json, "z");
+    pp_json_double(&json, (double)NAN);
+    pp_json_again(&json);
+    pp_json_begin_object(&json);
+    pp_json_key(&json, "a");
+    pp_json_null(&json);
+    pp_json_end_object(&json);
+    for (int i = 0; i < 2; i++) { /* the second after one that is too long to be kept */
+        pp_json_again(&json);
+        pp_json_begin_array(&json);
+        for (int n = 0; i == 0 && n < 100000; n++)
+            pp_json_i64(&json, n);
+        pp_json_end_array(&json);
+    }
+    expect(&json, "[]");
+}
+
 /* proves: REP-3 */
 static void integers_are_exact_and_above_int64_decimal_strings(void **state) {
     (void)state;
@@ -339,6 +370,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nested_values_have_no_spaces),
         cmocka_unit_test(a_key_after_an_empty_first_key_is_written),
+        cmocka_unit_test(a_finished_document_is_a_value),
+        cmocka_unit_test(after_a_document_or_an_error_another_can_be_written),
         cmocka_unit_test(integers_are_exact_and_above_int64_decimal_strings),
         cmocka_unit_test(doubles_are_the_shortest_that_reads_back),
         cmocka_unit_test(nan_and_infinity_are_refused),

@@ -28,7 +28,7 @@ static void finish(line *l) {
 }
 
 static const char *frame_line(line *l, const pp_frame *frame) {
-    pp__record_frame(&l->json, frame);
+    pp__record_frame(&l->json, frame, NULL);
     finish(l);
     return l->text;
 }
@@ -206,6 +206,55 @@ static void dear_memory_is_neither_given_nor_missed_on_a_cheap_pass(void **state
     assert_lacks(text, "swap_bytes");
     assert_lacks(text, "uss_bytes");
     assert_holds(text, "\"rss_bytes\":null");
+}
+
+static void expect_as_worded_anew(pp_json *remembering, pp_record_memo *memo,
+                                  const pp_frame *frame) {
+    pp_json anew = { 0 };
+    const char *wanted, *text;
+    size_t wanted_size, size;
+
+    pp__record_frame(&anew, frame, NULL);
+    assert_int_equal(pp_json_finish(&anew, &wanted, &wanted_size, NULL), PP_OK);
+    pp_json_again(remembering);
+    pp__record_frame(remembering, frame, memo);
+    assert_int_equal(pp_json_finish(remembering, &text, &size, NULL), PP_OK);
+    assert_int_equal(size, wanted_size);
+    assert_memory_equal(text, wanted, size);
+    pp_json_done(&anew);
+}
+
+/* proves: SMP-3, MET-6 */
+static void who_is_remembered_is_worded_as_anew(void **state) {
+    (void)state;
+    enum { PROCS = PP_WORDED_MAX + 2 };
+    static pp_frame_proc procs[PROCS];
+    pp_frame frame = frame_of(&procs[0], pp_known(1));
+    pp_record_memo memo = { 0 };
+    pp_json json = { 0 };
+
+    for (int i = 0; i < PROCS; i++) {
+        procs[i] = procs[0];
+        procs[i].info.id.pid = 100 + i;
+    }
+    frame.proc_count = PROCS;
+    expect_as_worded_anew(&json, &memo, &frame);
+    expect_as_worded_anew(&json, &memo, &frame); /* nobody changed */
+    for (int i = 0; i < PROCS; i++) {
+        procs[i].usage.cpu_ns = pp_known(2);
+        expect_as_worded_anew(&json, &memo, &frame);
+        procs[i].memory.pss_bytes = pp_missing(PP_E_DENIED);
+        expect_as_worded_anew(&json, &memo, &frame);
+    }
+    frame.memory_pass = !frame.memory_pass;
+    expect_as_worded_anew(&json, &memo, &frame);
+    frame.procs++; /* the first one ended: each stands where another stood */
+    frame.proc_count--;
+    expect_as_worded_anew(&json, &memo, &frame);
+    frame.proc_count = 1;
+    expect_as_worded_anew(&json, &memo, &frame);
+    pp_json_done(&json);
+    pp__record_memo_done(&memo);
 }
 
 static void numbers_beyond_63_bits_are_decimal_strings(void **state) {
@@ -433,6 +482,7 @@ int main(void) {
         cmocka_unit_test(a_reading_of_zero_is_a_number_and_not_missing),
         cmocka_unit_test(what_was_never_measured_does_not_look_measured),
         cmocka_unit_test(dear_memory_is_neither_given_nor_missed_on_a_cheap_pass),
+        cmocka_unit_test(who_is_remembered_is_worded_as_anew),
         cmocka_unit_test(numbers_beyond_63_bits_are_decimal_strings),
         cmocka_unit_test(a_path_that_is_not_utf8_is_hex),
         cmocka_unit_test(ended_processes_and_failed_reads_stay_with_the_frame),

@@ -50,6 +50,8 @@ typedef struct pp_json {
 
 /* Frees the memory; ready to write again. NULL is fine. */
 void pp_json_done(pp_json *json);
+/* Ready to write another document into the same memory, of which a small one is kept. */
+void pp_json_again(pp_json *json);
 
 void pp_json_begin_object(pp_json *json);
 void pp_json_end_object(pp_json *json);
@@ -79,6 +81,8 @@ void pp_json_double(pp_json *json, double value);
 /* A string; NULL writes null. */
 void pp_json_string(pp_json *json, const char *text);
 void pp_json_string_bytes(pp_json *json, const char *text, size_t size);
+/* A value: the text of a document that another writer finished. */
+void pp_json_document(pp_json *json, const char *text, size_t size);
 
 /* Before anything is written: the text begins in this malloc'd memory, which is taken over. */
 void pp_json_into(pp_json *json, char *memory, size_t size);
