@@ -5,20 +5,22 @@
 --   cost.lua BUILD WORK cgroup|connector|walk PROCESSES ticking|group
 -- ticking: each of the 16 wakes every 20 ms; group: they sleep. Bars in milliseconds and percent
 -- are those of a tree at rest, as those who set them measured it beside a bare loop of their own
--- (floor.c, reference). A bar holds as it stands, or, since machines differ, by ratio: we take no
--- more of what that loop takes here than the bar is of what it took there.
+-- (floor.c, reference). A bar holds as it stands, with nothing beside us, or, since machines
+-- differ, by ratio: we take no more of what that loop takes here than the bar is of what it took
+-- there.
 -- psutil's scan, in a system of 200 processes, is held against a tree at rest, too, and against
 -- frames without PSS, which it does not read.
 -- A tree at work makes every counter move; what that may cost the same reads alone tell: twice as
 -- much is the bar of both.
--- Whatever ours is held against runs at the same time; of three such runs the middle one counts.
+-- Whatever ours is held against runs at the same time; of such runs the middle one counts.
 -- proves: SMP-2, SMP-8
 local bench = require "bench"
 local pairperf = require "pairperf"
 local build, work, how, system, kind = ...
 bench.begin(build, work)
 
-local RUNS <const>, PASSES <const>, INTERVAL_S <const> = 3, 100, 0.05
+local PASSES <const>, INTERVAL_S <const> = 100, 0.05
+local RUNS <const>, FLOOR_RUNS <const> = 3, 5
 local RSS_BAR <const> = 4 << 20
 -- `there`: what the bare loop took on the machine that the bars are from; of each range (0.18 to
 -- 0.19 ms, and 0.34 to 0.38 % of a core by cgroup, 0.87 to 1.02 % by walk) the end that leaves us
@@ -140,12 +142,23 @@ local held_to_psutil = at_rest and system == "200"
 local scan = { "python3", pairperf.fs.getcwd() .. "/tests/bench/peer_psutil.py", tostring(app.pid) }
 table.move({ tostring(INTERVAL_S), tostring(PASSES) }, 1, 2, 4, scan)
 
+-- With nothing beside us: the middle of each figure.
+local function runs_alone()
+  local p95, cpu_ns = {}, {}
+  for i = 1, RUNS do
+    local run = track()
+    p95[i], cpu_ns[i] = run.p95, run.cpu_ns
+  end
+  return { p95 = bench.median(p95), core = core(bench.median(cpu_ns)) }
+end
+
 local by_walk = how == "walk"
+local alone = at_rest and runs_alone()
 local loops = runs_beside("bare", loop("reference", by_walk and how or at), RUNS, track)
 local reads = by_walk and runs_beside("reads", loop "reference", RUNS, track) or loops
 local frame = middle(reads, "p95", "pass_p95_ns")
 local whole = middle(loops, "cpu_ns", "cpu_ns")
-local full = middle(runs_beside("floor", loop("read", at), RUNS, sample), "cpu_ns", "cpu_ns")
+local full = middle(runs_beside("floor", loop("read", at), FLOOR_RUNS, sample), "cpu_ns", "cpu_ns")
 local mine, floor = full.ours, full.other
 local beside_psutil =
   middle(runs_beside("psutil", scan, held_to_psutil and RUNS or 1, track), "cpu_ns", "cpu_ns")
@@ -156,14 +169,15 @@ if how == "cgroup" and not at then
   bench.row { name = "a leaf for this run", ours = "none", bar = "one", ok = false }
 end
 
-local function judged(row, value, bare_now, bars, said)
-  if not at_rest then
+local function judged(row, undisturbed, value, bare_now, bars, said)
+  if not undisturbed then
     bench.row(row)
     return
   end
   local ratio, most = value / bare_now, bars.bar / bars.there
-  row.ours = ("%s; %.2f x the bare loop's %s"):format(row.ours, ratio, said(bare_now))
-  if value <= bars.bar then
+  local words = "%s alone; %s beside the bare loop's %s: %.2f x"
+  row.ours = words:format(said(undisturbed), row.ours, said(bare_now), ratio)
+  if undisturbed <= bars.bar then
     row.bar, row.ok = ("<= %s, judged as it stands"):format(said(bars.bar)), true
   else
     row.bar = ("<= %s where the bare loop takes %s; judged by that ratio: <= %.2f x"):format(
@@ -190,12 +204,12 @@ judged({
   ),
   floor = ("%s (median %s)"):format(bench.ms(floor.pass_p95_ns), bench.ms(floor.pass_median_ns)),
   peer = "mlx-guard 0.183 ms (on its own host)",
-}, p95, frame.other.pass_p95_ns, FRAME_NS, bench.ms)
+}, alone and alone.p95, p95, frame.other.pass_p95_ns, FRAME_NS, bench.ms)
 judged({
   name = label .. ": loop of 50 ms without PSS",
   ours = percent(core(whole.ours.cpu_ns)) .. " of a core",
   peer = "mlx-guard < 2 %",
-}, core(whole.ours.cpu_ns), core(whole.other.cpu_ns), CORE[how], percent)
+}, alone and alone.core, core(whole.ours.cpu_ns), core(whole.other.cpu_ns), CORE[how], percent)
 bench.row {
   name = label .. ": loop of 50 ms with PSS once a second",
   ours = ("%s of a core (and the harness %s)"):format(
