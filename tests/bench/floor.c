@@ -4,9 +4,9 @@
  * tree, no record.
  *   floor read INTERVAL_MS PASSES LEADER [CGROUP_DIR]
  *     each pass: the members (cgroup.procs and cpu.stat, or each one's children file), per member
- *     CPU clock, statm, io, status, stat, which is what the figures of one that ran come from, and
- *     one poll over all pidfds; once a second also smaps_rollup, opened anew, and status; such a
- *     pass counts as CPU alone
+ *     CPU clock, statm, io, status, stat, schedstat, which is what the figures of one that ran come
+ *     from, and one poll over all pidfds; once a second also smaps_rollup, opened anew, and status;
+ *     such a pass counts as CPU alone
  *   floor reference INTERVAL_MS PASSES LEADER [CGROUP_DIR|walk]
  *     the loop that the bars were set beside: each pass the members (cgroup.procs and cpu.stat, or
  *     a walk down that opens each thread's children file anew, or as they were at first), per
@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHILDREN, STATM, IO, STATUS, STAT, FILES };
+enum { CHILDREN, STATM, IO, STATUS, STAT, SCHEDSTAT, FILES };
 enum { MEMBERS_MAX = 256 };
 
 typedef enum work { TIMER, READ, REFERENCE } work;
@@ -43,8 +43,9 @@ typedef struct member {
     int fd[FILES];
 } member;
 
-static const char *const file_names[FILES] = { "task/%d/children", "statm", "io", "task/%d/status",
-                                               "stat" };
+static const char *const file_names[FILES] = {
+    "task/%d/children", "statm", "io", "task/%d/status", "stat", "task/%d/schedstat",
+};
 static member members[MEMBERS_MAX];
 static int member_count;
 static int cgroup_fd[2] = { -1, -1 };
