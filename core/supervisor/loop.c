@@ -143,7 +143,7 @@ static void end_blindly(pp_loop *loop) {
     (void)pp__loop_save(loop, NULL);
 }
 
-static void done(pp_loop *loop) {
+void pp__loop_done(pp_loop *loop) {
     pp_tree_done(&loop->tree);
     pp_frame_done(&loop->frame);
     pp_frame_done(&loop->scratch);
@@ -170,6 +170,6 @@ pp_status pp_loop_run(pp_os *os, const char *build_id, pp_error *reterr) {
         if (loop.blind && !loop.finished)
             end_blindly(&loop);
     }
-    done(&loop);
+    pp__loop_done(&loop);
     return status;
 }

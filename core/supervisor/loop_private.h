@@ -74,6 +74,9 @@ typedef struct pp_loop {
     uint64_t verdict_seq;
 } pp_loop;
 
+/* loop.c */
+void pp__loop_done(pp_loop *loop);
+
 /* tell.c: what the loop tells */
 /* Queues the record in `json`; `head` goes before the line, or NULL. */
 pp_status pp__loop_queue(pp_loop *loop, pp_message_type type, uint64_t seq, const pp_buffer *head,

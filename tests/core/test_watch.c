@@ -442,9 +442,7 @@ static void a_full_outbox_pauses_sampling_and_the_gap_is_counted(void **state) {
     assert_int_equal(
         fake_lines(&h->frames, time_text("scheduled_ns", start_ns + 700 * MS), "\"missed\":4"), 1);
     assert_int_equal(fake_lines(&h->frames, NULL, "\"missed\":0"), 6 + 1);
-    pp_tree_done(&loop.tree);
-    pp_frame_done(&loop.frame);
-    pp__outbox_done(&loop.out);
+    pp__loop_done(&loop);
 }
 
 /* proves: MET-3 */
@@ -473,9 +471,7 @@ static void a_stall_delays_a_memory_pass_and_never_drops_it(void **state) {
                      1);
     assert_int_equal(fake_lines(&h->frames, time_text("scheduled_ns", start_ns + 2000 * MS), read),
                      1);
-    pp_tree_done(&loop.tree);
-    pp_frame_done(&loop.frame);
-    pp__outbox_done(&loop.out);
+    pp__loop_done(&loop);
 }
 
 #define T(test) cmocka_unit_test_setup_teardown(test, fake_harness_set_up, fake_harness_tear_down)
